@@ -1,0 +1,60 @@
+// One function per command of the program. main.cpp alone knows the command-line library; each command gets its
+// options as plain data and returns the exit code.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace flotsam {
+
+// Which scene, and how it is changed on the command line. Shared by run and check.
+struct SceneOptions {
+    std::filesystem::path scene;
+    std::vector<std::string> set;  // "domain.resolution=50"
+    double scale = 1;              // multiplies the resolution
+    std::string method;            // instead of the scene's
+    int threads = 0;               // 0: all cores
+};
+
+struct RunOptions {
+    SceneOptions scene;
+    std::filesystem::path out;  // run folder; default runs/<scene name>
+    bool resume = false;        // go on from the newest good checkpoint
+    bool overwrite = false;     // replace an existing run folder
+    bool quiet = false;
+};
+int run_command(const RunOptions& options);
+
+struct CheckOptions {
+    RunOptions run;
+    bool dry = false;  // validate and estimate only
+};
+int check_command(const CheckOptions& options);
+
+int demo_command(const RunOptions& options);
+
+struct NewOptions {
+    std::filesystem::path file;
+    std::string kind = "dam-break";
+};
+int new_command(const NewOptions& options);
+
+int list_command(const std::string& what);  // "", methods, scenes, benches, cases
+
+struct TableOptions {
+    std::vector<std::string> names;  // empty: all
+    std::filesystem::path csv;
+    bool quick = false;
+    int threads = 0;
+};
+int validate_command(const TableOptions& options);
+int bench_command(const TableOptions& options);
+
+int docs_command(const std::filesystem::path& file);  // writes the scene reference; "-" for standard output
+
+int completion_command(const std::string& shell);
+
+std::string version_text();
+
+}  // namespace flotsam

@@ -1,0 +1,25 @@
+#include "core/tiles.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace flotsam {
+
+Tiling::Tiling(Int3 cells, std::vector<Int3> tiles)
+    : cells_(cells),
+      table_size_{cells.x / side + 1, cells.y / side + 1, cells.z / side + 1},  // index n is a face of cell n-1
+      tiles_(std::move(tiles)),
+      table_(std::size_t(table_size_.x) * table_size_.y * table_size_.z, -1) {
+    std::sort(tiles_.begin(), tiles_.end(),
+              [](Int3 a, Int3 b) { return std::tie(a.z, a.y, a.x) < std::tie(b.z, b.y, b.x); });
+    for (std::size_t slot = 0; slot < tiles_.size(); ++slot) {
+        const Int3 t = tiles_[slot];
+        FLOTSAM_CHECK(t.x >= 0 && t.y >= 0 && t.z >= 0);
+        FLOTSAM_CHECK(t.x < table_size_.x && t.y < table_size_.y && t.z < table_size_.z);
+        std::int32_t& entry = table_[t.x + table_size_.x * (t.y + std::int64_t{table_size_.y} * t.z)];
+        FLOTSAM_CHECK(entry < 0);
+        entry = static_cast<std::int32_t>(slot);
+    }
+}
+
+}  // namespace flotsam

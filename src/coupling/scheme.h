@@ -1,0 +1,44 @@
+// A coupling scheme owns its time step: step() reads like its paper, from top to bottom.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "world/world.h"
+
+namespace flotsam {
+
+// What a scheme can simulate; the loader refuses a scene that asks for more.
+struct Capabilities {
+    bool liquid = false;
+    std::vector<Motion> motions;  // of solids
+    bool open_walls = false;
+    bool strong = false;          // fluid and solids are solved together
+};
+
+class Scheme {
+  public:
+    virtual ~Scheme() = default;
+    virtual Capabilities capabilities() const = 0;
+    // The largest time step that this scheme trusts for `world` [s].
+    virtual double stable_dt(const World& world, const Scenario& scenario) const = 0;
+    // Reads state n from `now`, writes state n+1 to `next`; a rejected step leaves `now` untouched.
+    virtual StepReport step(const World& now, World& next, const StepContext& ctx) = 0;
+    // Fills the parts of a fresh world that the scheme keeps (particles, surface) from the scenario.
+    virtual void start(World& world, const Scenario& scenario) const = 0;
+    // State that the scheme itself carries from step to step, beside the World's.
+    virtual void visit_state(StateVisitor&) {}
+};
+
+struct SchemeEntry {
+    std::string_view name;
+    std::string_view summary;  // one line for `flotsam list`
+    std::unique_ptr<Scheme> (*make)();
+};
+
+const std::vector<SchemeEntry>& schemes();                 // registry.cpp: one line per method
+std::unique_ptr<Scheme> make_scheme(std::string_view name);  // throws UserError for an unknown name
+
+}  // namespace flotsam

@@ -1,0 +1,77 @@
+// What a liquid on a grid is: its settings and its state, plain data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/state.h"
+#include "core/tiles.h"
+#include "core/vec.h"
+#include "fluid/grid/domain.h"
+#include "geometry/shape.h"
+
+namespace flotsam {
+
+// How velocity travels with the liquid.
+enum class Carrier {
+    apic,     // particles carry velocity and its gradient (Jiang et al. 2015)
+    flip,     // particles carry velocity and take up its change on the grid (Zhu & Bridson 2005)
+    markers,  // massless particles; velocity stays on the grid, semi-Lagrangian midpoint [Zarifi17 4.3]
+};
+
+struct Fill {
+    ShapePtr region;
+    Vec3 velocity;  // at the start [m/s]
+};
+
+struct Emitter {
+    ShapePtr region;
+    Vec3 velocity;  // of the liquid that comes out [m/s]
+    double from = 0, until = std::numeric_limits<double>::infinity();  // [s]
+};
+
+struct Sink {
+    ShapePtr region;
+    double from = 0, until = std::numeric_limits<double>::infinity();  // [s]
+};
+
+struct LiquidSettings {
+    double density = 1000;  // [kg/m^3]
+    Carrier carrier = Carrier::apic;
+    double flip_share = 0.95;  // of FLIP in the FLIP/PIC blend; the rest is PIC
+    bool reseed = true;        // keep the number of particles per cell near its rest value
+    std::uint64_t seed = 1;    // of the particles' jitter
+    std::vector<Fill> fills;
+    std::vector<Emitter> emitters;
+    std::vector<Sink> sinks;
+};
+
+// Particles per cell edge at rest: 2 x 2 x 2 in a cell, 2 x 2 in a slab.
+inline int particles_per_cell(const Domain& domain) { return domain.flat() ? 4 : 8; }
+
+// Every particle stands for the same volume of liquid. Sorted by tile and cell once a step.
+struct Particles {
+    std::vector<Vec3f> position;                // [m]
+    std::vector<Vec3f> velocity;                // [m/s]; empty for massless markers
+    std::array<std::vector<Vec3f>, 3> affine;   // gradient of each velocity component [1/s]; APIC only
+
+    std::int64_t count() const { return static_cast<std::int64_t>(position.size()); }
+    void visit_state(StateVisitor& visit);
+};
+
+// Velocity components on the faces normal to them [m/s].
+using MacGrid = std::array<Field<double>, 3>;
+
+struct LiquidState {
+    std::shared_ptr<const Tiling> tiling = std::make_shared<Tiling>();
+    Particles particles;
+    MacGrid velocity;         // divergence-free in the liquid, extrapolated around it
+    Field<double> phi;        // distance to the free surface, negative in the liquid, good within 3 cells [m]
+    Field<double> potential;  // pi = p + rho g y at liquid cell centres, 0 elsewhere [Pa]
+
+    void visit_state(StateVisitor& visit, const Domain& domain);
+};
+
+}  // namespace flotsam

@@ -1,0 +1,33 @@
+// Regions of space given by a signed distance: where liquid starts, is emitted or drained.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/vec.h"
+
+namespace flotsam {
+
+class Shape {
+  public:
+    virtual ~Shape() = default;
+    // Signed distance to the surface, negative inside [m]. Exact outside and near the surface.
+    virtual double distance(Vec3 p) const = 0;
+    // A box that holds the shape; may reach to infinity.
+    virtual Box bounds() const = 0;
+
+    bool contains(Vec3 p) const { return distance(p) <= 0; }
+};
+using ShapePtr = std::shared_ptr<const Shape>;
+
+ShapePtr make_sphere(Vec3 center, double radius);
+ShapePtr make_box(Vec3 low, Vec3 high);
+
+// Everything below y = level + amplitude cos(2 pi x / wavelength).
+ShapePtr make_level(double level, double amplitude = 0, double wavelength = 1);
+
+// The inside of a closed triangle mesh file (.obj, .ply, .stl), scaled, then moved. Throws UserError with the reason
+// when the file cannot be read or the mesh is not closed. `spacing` is the accuracy of the distance field [m].
+ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, double spacing);
+
+}  // namespace flotsam

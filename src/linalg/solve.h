@@ -1,0 +1,24 @@
+// Asking for a linear solve and hearing how it went. A solver never fails silently.
+#pragma once
+
+#include <string>
+
+namespace flotsam {
+
+struct SolveTolerance {
+    double relative = 1e-8;     // of the right-hand side's norm
+    int max_iterations = 2000;
+};
+
+struct SolverSettings {
+    std::string name = "iccg";
+    SolveTolerance tolerance;
+};
+
+struct [[nodiscard]] SolveReport {
+    bool converged = true;
+    int iterations = 0;
+    double residual = 0;  // relative to the right-hand side
+};
+
+}  // namespace flotsam

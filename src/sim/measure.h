@@ -1,0 +1,28 @@
+// What can be measured in a world: the numbers behind audit.csv, probes.csv and the claims of a scene.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "world/world.h"
+
+namespace flotsam {
+
+struct Probe {
+    enum class Kind { height, pressure, speed, velocity_x, velocity_y, velocity_z };
+    std::string name;
+    Kind kind = Kind::height;
+    Vec3 point;  // [m]; a height ignores y
+};
+
+// A quantity that a claim can name: "liquid.volume".
+struct Quantity {
+    std::string_view name, unit, meaning;
+    double (*value)(const World&, const Scenario&, const StepReport&);
+};
+const std::vector<Quantity>& quantities();
+
+double measure(const Probe& probe, const World& world, const Scenario& scenario);
+
+}  // namespace flotsam

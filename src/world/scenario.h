@@ -1,0 +1,44 @@
+// What a scene asks for, after parsing and checking: constant during a run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/vec.h"
+#include "fluid/grid/domain.h"
+#include "fluid/grid/liquid.h"
+#include "linalg/solve.h"
+
+namespace flotsam {
+
+// How a solid moves; a method's capabilities say which of these it admits.
+enum class Motion { fixed, scripted, rigid, elastic, cloth };
+
+struct SolidDescription {
+    std::string name;
+    Motion motion = Motion::fixed;
+};
+
+struct TimeSettings {
+    double duration = 1;           // [s]
+    double frames_per_second = 24;
+    double cfl = 2;                // cells that the fastest liquid may cross in a step
+    double time_step = 0;          // fixed step [s]; 0 chooses by CFL
+    bool retry = true;             // repeat a failed step with half the time step
+};
+
+struct Scenario {
+    std::string title;
+    std::string method = "cut-cell";
+    Domain domain;
+    Vec3 gravity{0, -9.81, 0};  // [m/s^2]
+    LiquidSettings liquid;
+    std::vector<SolidDescription> solids;
+    TimeSettings time;
+    SolverSettings solver;
+
+    double particle_volume() const { return domain.cell_volume() / particles_per_cell(domain); }
+    double particle_mass() const { return liquid.density * particle_volume(); }
+};
+
+}  // namespace flotsam

@@ -1,0 +1,64 @@
+// Everything that changes during a run: plain data, no algorithms.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/state.h"
+#include "core/vec.h"
+#include "fluid/grid/liquid.h"
+#include "linalg/solve.h"
+#include "world/scenario.h"
+
+namespace flotsam {
+
+struct World {
+    double time = 0;          // [s]
+    std::int64_t step = 0;    // steps taken
+    LiquidState liquid;
+
+    void visit_state(StateVisitor& visit, const Scenario& scenario);
+};
+
+// What a step needs to know and may not change. Built anew for every step; dt is passed, never stored.
+struct StepContext {
+    const Scenario& scenario;
+    double time;  // at the start of the step [s]
+    double dt;    // [s]
+    std::int64_t step;
+};
+
+// Momentum and liquid that changed hands during a step.
+struct StepLedger {
+    Vec3 gravity;           // impulse of gravity on the liquid [kg m/s]
+    Vec3 walls;             // impulse of the walls' pressure on the liquid [kg m/s]
+    Vec3 friction;          // impulse of the walls' friction on the liquid [kg m/s]
+    Vec3 inflow, outflow;   // momentum of liquid that was emitted, that left [kg m/s]
+    std::int64_t particles_in = 0, particles_out = 0;  // emitted; left or drained
+    std::int64_t particles_reseeded = 0;               // added less removed to keep cells evenly filled
+};
+
+// How long a stage took.
+struct StageTime {
+    std::string stage;
+    double milliseconds;
+};
+
+// The outcome of a step: numerical trouble is a value here, and the driver decides what to do.
+struct [[nodiscard]] StepReport {
+    bool accepted = true;
+    std::string reason;  // why it was not
+    SolveReport solve;
+    double largest_divergence = 0;  // in liquid cells after the solve [1/s]
+    StepLedger ledger;
+    std::vector<StageTime> stages;
+
+    StepReport& reject(std::string why) {
+        accepted = false;
+        reason = std::move(why);
+        return *this;
+    }
+};
+
+}  // namespace flotsam
