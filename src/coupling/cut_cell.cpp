@@ -31,6 +31,14 @@ int velocity_margin(double speed, double dt, double h) {
     return 2 + static_cast<int>(std::ceil(std::min(1.5 * speed * dt / h, 30.0)));
 }
 
+// How fast crowded particles spread again: slowly against the shortest waves (see crowding_source), and over several
+// steps. Measured with a standing wave and a sloshing tank: 4 sqrt(h/g) makes waves grow by 1 % a period, 12 does not,
+// and both hold the volume to 0.3 % over 10 s; without it 2 % are lost.
+double crowding_time(const Scenario& scenario, double dt) {
+    const double g = length(scenario.gravity);
+    return std::max(10 * dt, g > 0 ? 12 * std::sqrt(scenario.domain.h / g) : 0.0);
+}
+
 Vec3 momentum(const Particles& particles, double mass) {
     return mass * fixed_sum<Vec3>(static_cast<std::int64_t>(particles.velocity.size()), 4096,
                                   [&](std::int64_t i) { return Vec3(particles.velocity[i]); });
@@ -107,7 +115,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
 
     // Where is the surface now?                                                       [Alg. 3, 8; Section 4.5]
     Surface surface = surface_from_particles(liquid.particles, cells, domain, liquid.tiling);
-    const Field<double> crowding = crowding_source(surface, domain, dt);
+    const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
     liquid.phi = std::move(surface.phi);
     Field<double> solved_phi = liquid.phi;
     include_thin_liquid(solved_phi, cells, domain, scenario.gravity);

@@ -92,7 +92,7 @@ const std::vector<Quantity>& table() {
         {"liquid.potential_energy", "J", "energy in the gravity field, zero at the origin", potential_energy},
         {"liquid.top_speed", "m/s", "speed of the fastest particle", top_speed},
         {"liquid.front.x", "m", "largest x that the surface reaches",
-         [](const World& w, const Scenario& s, const StepReport&) { return extent(w, s, 0, 1); }},
+         [](const World& w, const Scenario& s, const StepReport&) { return liquid_front(w, s); }},
         {"liquid.top", "m", "largest y that the surface reaches",
          [](const World& w, const Scenario& s, const StepReport&) { return extent(w, s, 1, 1); }},
         {"liquid.divergence", "1/s", "largest divergence left in a liquid cell after the solve",
@@ -124,6 +124,8 @@ double pressure_at(const World& world, const Scenario& scenario, Vec3 point) {
 }
 
 }  // namespace
+
+double liquid_front(const World& world, const Scenario& scenario) { return extent(world, scenario, 0, 1); }
 
 const std::vector<Quantity>& quantities() { return table(); }
 

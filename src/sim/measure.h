@@ -23,6 +23,9 @@ struct Quantity {
 };
 const std::vector<Quantity>& quantities();
 
+// Largest x that the surface reaches [m].
+double liquid_front(const World& world, const Scenario& scenario);
+
 double measure(const Probe& probe, const World& world, const Scenario& scenario);
 
 }  // namespace flotsam

@@ -171,10 +171,7 @@ void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Doma
     });
 }
 
-Field<double> crowding_source(const Surface& surface, const Domain& domain, double dt) {
-    // Share of the deviation that one step takes back. Larger values follow the noise of single particles, smaller ones
-    // lose the race against the drift.
-    constexpr double share = 0.1;
+Field<double> crowding_source(const Surface& surface, const Domain& domain, double relaxation_time) {
     // The filling is one particle uncertain in either direction; more than this is never corrected at once.
     constexpr double largest_deviation = 0.5;
     // Near the surface a low filling is the surface itself; only clear crowding counts there, or noise would swell it.
@@ -184,7 +181,7 @@ Field<double> crowding_source(const Surface& surface, const Domain& domain, doub
         const double deviation = surface.filling[n] - 1.0;
         const bool deep = surface.phi[n] < -kernel_reach * domain.h;  // the surface itself does not thin the filling
         if (deep || deviation > crowded)
-            source[n] = share / dt * std::clamp(deviation, -largest_deviation, largest_deviation);
+            source[n] = std::clamp(deviation, -largest_deviation, largest_deviation) / relaxation_time;
     });
     return source;
 }

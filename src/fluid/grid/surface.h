@@ -24,8 +24,9 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
 void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Domain& domain, Vec3 gravity);
 
 // The divergence that lets crowded cells expand and, deep inside, sparse ones contract until particles are as dense as
-// at rest [1/s]. Without it a moving liquid gains or loses volume as its particles drift together or apart.
-Field<double> crowding_source(const Surface& surface, const Domain& domain, double dt);
+// at rest [1/s]. Without it a moving liquid loses volume as its particles drift together. The deviation decays over
+// `relaxation_time` [s]: a shorter one follows the noise of single particles and feeds energy to waves.
+Field<double> crowding_source(const Surface& surface, const Domain& domain, double relaxation_time);
 
 // Volume of a unit cube on the negative side of the plane at signed distance `d` from its centre (in edges), with
 // `normal` pointing to the positive side (any length).

@@ -1,0 +1,41 @@
+#include "validate/validation.h"
+
+#include <cmath>
+
+#include "core/stopwatch.h"
+#include "coupling/scheme.h"
+#include "validate/cases.h"
+
+namespace flotsam {
+
+double ValidationRow::error_percent() const {
+    return 100 * (reference == 0 ? std::abs(value) : std::abs(value / reference - 1));
+}
+
+bool ValidationRow::pass() const { return shrinks ? value > 0 : error_percent() <= tolerance_percent; }
+
+const std::vector<ValidationCase>& validation_cases() {
+    static const std::vector<ValidationCase> cases{
+        {"rest", "water in a tank stays at rest", validate_rest},
+        {"standing-wave", "period of a standing wave, against dispersion theory", validate_standing_wave},
+        {"zalesak", "a slotted disc turned once keeps its area", validate_zalesak},
+        {"dam-break-front", "front of a collapsing column, against Martin & Moyce 1952", validate_dam_break_front},
+        {"sloshing", "volume of a sloshing tank over 10 s", validate_sloshing},
+    };
+    return cases;
+}
+
+void run_validation(const ValidationCase& c, bool quick, const std::function<void(const ValidationRow&)>& report) {
+    for (const SchemeEntry& scheme : schemes()) {
+        if (!scheme.make()->capabilities().liquid) continue;
+        Stopwatch watch;
+        c.run({std::string(scheme.name), quick, [&](ValidationRow row) {
+                   row.name = c.name;
+                   row.method = scheme.name;
+                   row.seconds = watch.lap() / 1000;
+                   report(row);
+               }});
+    }
+}
+
+}  // namespace flotsam

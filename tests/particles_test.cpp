@@ -1,0 +1,230 @@
+#include "fluid/grid/particles.h"
+
+#include <doctest/doctest.h>
+
+#include "fluid/grid/advect.h"
+#include "fluid/grid/extrapolate.h"
+#include "fluid/grid/friction.h"
+#include "fluid/grid/sample.h"
+#include "fluid/grid/sources.h"
+#include "fluid/grid/surface.h"
+#include "fluid/grid/transfer.h"
+#include "worlds.h"
+
+using namespace flotsam;
+
+namespace {
+
+// Face values of a velocity given as a function of place.
+template <class Velocity>
+MacGrid velocity_field(const Domain& domain, const std::shared_ptr<const Tiling>& tiling, const Velocity& velocity) {
+    MacGrid u;
+    for (int axis = 0; axis < 3; ++axis) {
+        u[axis] = Field<double>(tiling, 0);
+        for_each_cell(*tiling, domain.cells + unit(axis),
+                      [&](Int3 c, std::int64_t n) { u[axis][n] = velocity(domain.face_center(c, axis))[axis]; });
+    }
+    return u;
+}
+
+// A linear velocity field: what trilinear interpolation and APIC must reproduce exactly.
+Vec3 linear_velocity(Vec3 p) { return {1 + 2 * p.x - p.y, -0.5 + p.z, 3 * p.y - 2 * p.z + p.x}; }
+
+struct Blob {
+    Scenario s;
+    Particles particles;
+    std::shared_ptr<const Tiling> tiling;
+    CellRanges cells;
+    explicit Blob(int n) : s(test::tank({n, n, n}, 0)) {
+        s.liquid.fills = {{make_sphere({0.5, 0.5, 0.5}, 0.25), {}}};
+        particles = seed_fills(s.domain, s.liquid);
+        resize_like_positions(particles, Carrier::apic);
+        tiling = tiling_around(particles, s.domain, 4);
+        cells = sort_into_cells(particles, s.domain, *tiling);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("cells are seeded with eight particles, one in each eighth, and slabs with four") {
+    const Particles deep = seed_fills(test::tank({8, 8, 8}, 0.5).domain, test::tank({8, 8, 8}, 0.5).liquid);
+    CHECK(deep.count() == 8 * 4 * 8 * 8);
+    const Scenario slab = test::tank({16, 16, 1}, 0.5);
+    const Particles flat = seed_fills(slab.domain, slab.liquid);
+    CHECK(flat.count() == 16 * 8 * 4);
+    for (const Vec3f p : flat.position) CHECK(p.z == doctest::Approx(0.5 / 16));
+}
+
+TEST_CASE("sorting puts every particle into its cell and keeps each particle's values together") {
+    Blob blob(20);
+    for (std::int64_t i = 0; i < blob.particles.count(); ++i) blob.particles.velocity[i] = blob.particles.position[i];
+    blob.cells = sort_into_cells(blob.particles, blob.s.domain, *blob.tiling);
+    for (std::int64_t n = 0; n < blob.tiling->value_count(); ++n)
+        for (std::int32_t i = blob.cells.begin[n]; i < blob.cells.begin[n + 1]; ++i) {
+            CHECK(blob.tiling->find(blob.s.domain.cell_of(Vec3(blob.particles.position[i]))) == n);
+            CHECK(blob.particles.velocity[i] == blob.particles.position[i]);
+        }
+    CHECK(blob.cells.begin.back() == blob.particles.count());
+}
+
+TEST_CASE("tiles exist within the margin of every particle") {
+    const Blob blob(40);
+    for (const Vec3f p : blob.particles.position) {
+        const Int3 c = blob.s.domain.cell_of(Vec3(p));
+        for (int axis = 0; axis < 3; ++axis)
+            for (const int step : {-4, 4}) CHECK(blob.tiling->find(c + unit(axis) * step) >= 0);
+    }
+    CHECK(blob.tiling->tile_count() < 5 * 5 * 5);  // and not everywhere
+}
+
+TEST_CASE("APIC carries a linear velocity field to the grid and back unchanged") {
+    Blob blob(20);
+    const MacGrid exact = velocity_field(blob.s.domain, blob.tiling, linear_velocity);
+    grid_to_particles_apic(blob.particles, exact, blob.s.domain);
+    for (std::int64_t i = 0; i < blob.particles.count(); ++i) {
+        const Vec3 v = linear_velocity(Vec3(blob.particles.position[i]));
+        for (int a = 0; a < 3; ++a) CHECK(blob.particles.velocity[i][a] == doctest::Approx(v[a]).epsilon(1e-5));
+    }
+    const MacGrid back = particles_to_grid(blob.particles, blob.cells, blob.s.domain, blob.tiling);
+    for (const Vec3f p : blob.particles.position)
+        for (int axis = 0; axis < 3; ++axis)
+            CHECK(sample_component(back, blob.s.domain, Vec3(p), axis) == doctest::Approx(linear_velocity(Vec3(p))[axis]).epsilon(1e-4));
+}
+
+TEST_CASE("the transfer to the grid conserves momentum") {
+    Blob blob(20);
+    Vec3 momentum;
+    for (std::int64_t i = 0; i < blob.particles.count(); ++i) {
+        for (int a = 0; a < 3; ++a) {
+            blob.particles.velocity[i][a] = float(test::noise(7 * i + a));
+            blob.particles.affine[a][i] = {float(test::noise(i)), float(test::noise(i + 1)), float(test::noise(i + 2))};
+        }
+        momentum += Vec3(blob.particles.velocity[i]);
+    }
+    const MacGrid u = particles_to_grid(blob.particles, blob.cells, blob.s.domain, blob.tiling);
+    // Weights of the faces, by carrying the velocity 1: momentum = sum of weight times velocity.
+    for (int axis = 0; axis < 3; ++axis) {
+        double on_grid = 0;
+        for (std::int64_t i = 0; i < blob.particles.count(); ++i)
+            on_grid += sample_component(u, blob.s.domain, Vec3(blob.particles.position[i]), axis);
+        CHECK(on_grid == doctest::Approx(momentum[axis]).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("FLIP with nothing changing leaves particles alone, PIC takes the grid's velocity") {
+    Blob blob(16);
+    for (std::int64_t i = 0; i < blob.particles.count(); ++i) blob.particles.velocity[i] = {float(test::noise(i)), 0, 0};
+    const std::vector<Vec3f> before = blob.particles.velocity;
+    const MacGrid u = velocity_field(blob.s.domain, blob.tiling, [](Vec3) { return Vec3{5, 0, 0}; });
+    const MacGrid none = velocity_field(blob.s.domain, blob.tiling, [](Vec3) { return Vec3{}; });
+    grid_to_particles_flip(blob.particles, u, none, blob.s.domain, 1.0);
+    CHECK(blob.particles.velocity == before);
+    grid_to_particles_flip(blob.particles, u, none, blob.s.domain, 0.0);
+    CHECK(blob.particles.velocity[0].x == 5);
+}
+
+TEST_CASE("particles turn with a rigid rotation; the midpoint rule's error shrinks with the square of the step") {
+    const Blob blob(32);
+    const MacGrid u = velocity_field(blob.s.domain, blob.tiling, [](Vec3 p) { return Vec3{0.5 - p.y, p.x - 0.5, 0}; });
+    double previous = 0;
+    for (const double dt : {0.4, 0.2, 0.1}) {
+        Particles moved = blob.particles;
+        for (double t = 0; t < 0.79; t += dt) advance_particles(moved, u, blob.s.domain, dt);
+        double worst = 0;
+        for (std::int64_t i = 0; i < moved.count(); ++i) {
+            const Vec3 r = Vec3(blob.particles.position[i]) - Vec3{0.5, 0.5, 0.5};
+            const Vec3 exact = Vec3{r.x * std::cos(0.8) - r.y * std::sin(0.8), r.x * std::sin(0.8) + r.y * std::cos(0.8), r.z} + Vec3{0.5, 0.5, 0.5};
+            worst = std::max(worst, length(Vec3(moved.position[i]) - exact));
+        }
+        if (previous > 0) CHECK(worst < previous / 3.5);
+        previous = worst;
+    }
+}
+
+TEST_CASE("semi-Lagrangian advection carries a linear field exactly along a constant wind") {
+    const Blob blob(16);
+    const Vec3 wind{0.3, -0.2, 0.1};
+    const MacGrid u = velocity_field(blob.s.domain, blob.tiling, [&](Vec3) { return wind; });
+    const MacGrid moved = advect_velocity(u, blob.s.domain, blob.tiling, 0.1);
+    CHECK(sample_velocity(moved, blob.s.domain, {0.5, 0.5, 0.5}).x == doctest::Approx(wind.x));
+}
+
+TEST_CASE("closed sides keep particles in, open ones let them out") {
+    Scenario s = test::tank({8, 8, 8}, 1.0);
+    s.domain.walls[x_high].kind = WallKind::open;
+    Particles particles = seed_fills(s.domain, s.liquid);
+    const auto tiling = tiling_around(particles, s.domain, 2);
+    const MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 1, 1}; });
+    const std::int64_t before = particles.count();
+    advance_particles(particles, u, s.domain, 0.2);
+    const Exchange out = drain(particles, s.domain, s.liquid, 0);
+    CHECK(double(out.count) / double(before) == doctest::Approx(0.2).epsilon(0.02));
+    CHECK(particles.count() == before - out.count);
+    for (const Vec3f p : particles.position) CHECK(s.domain.has_cell(s.domain.cell_of(Vec3(p))));
+}
+
+TEST_CASE("an emitter brings its cross-section times its speed, at any time step") {
+    for (const double dt : {0.003, 0.02}) {
+        Scenario s = test::tank({32, 32, 32}, 0);
+        s.liquid.fills.clear();
+        s.liquid.emitters.push_back({make_box({0.2, 0.2, 0.2}, {0.3, 0.5, 0.6}), {2, 0, 0}});
+        Particles particles;
+        double emitted = 0;
+        emit(particles, s.domain, s.liquid, 0, dt);  // fills the region itself
+        CHECK(double(particles.count()) * s.particle_volume() == doctest::Approx(0.1 * 0.3 * 0.4).epsilon(0.03));
+        for (double t = dt; t < 0.5; t += dt) emitted += double(emit(particles, s.domain, s.liquid, t, dt).count);
+        CHECK(emitted * s.particle_volume() == doctest::Approx(0.3 * 0.4 * 2 * 0.5).epsilon(0.03));
+    }
+}
+
+TEST_CASE("reseeding fills a hole from crowded cells and keeps the number of particles") {
+    Scenario s = test::tank({16, 16, 16}, 1.0);
+    Particles particles = seed_fills(s.domain, s.liquid);
+    // Empty one cell deep inside and put its particles, and some more, into another.
+    for (Vec3f& p : particles.position) {
+        const Int3 c = s.domain.cell_of(Vec3(p));
+        if (c == Int3{8, 8, 8} || c == Int3{9, 8, 8}) p.x = float((4 + 0.3) / 16);
+    }
+    resize_like_positions(particles, Carrier::apic);
+    const auto tiling = tiling_around(particles, s.domain, 4);
+    CellRanges cells = sort_into_cells(particles, s.domain, *tiling);
+    const Surface surface = surface_from_particles(particles, cells, s.domain, tiling);
+    const MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 2, 3}; });
+    const std::int64_t before = particles.count();
+    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, u, 0) == 8);
+    CHECK(particles.count() == before);
+    cells = sort_into_cells(particles, s.domain, *tiling);
+    CHECK(cells.count(tiling->find(8, 8, 8)) == 4);
+    CHECK(cells.count(tiling->find(9, 8, 8)) == 4);
+    CHECK(particles.velocity[cells.begin[tiling->find(8, 8, 8)]].z == doctest::Approx(3));
+}
+
+TEST_CASE("extrapolation continues a constant and reaches as many layers as asked") {
+    const Blob blob(32);
+    Field<double> values(blob.tiling, 0);
+    Field<char> known(blob.tiling, 0);
+    values.at({16, 16, 16}) = 5;
+    known.at({16, 16, 16}) = 1;
+    extrapolate(values, known, blob.s.domain.cells, 3);
+    CHECK(values(19, 16, 16) == 5);
+    CHECK(values(17, 15, 15) == 5);
+    CHECK(values(20, 16, 16) == 0);
+}
+
+TEST_CASE("friction slows the liquid at a wall alone, by the same amount whatever the time step") {
+    Scenario s = test::tank({8, 8, 8}, 1.0);
+    s.domain.walls[y_low].slip = 0.25;
+    const auto tiling = std::make_shared<Tiling>(s.domain.cells, std::vector<Int3>{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}});
+    Field<double> phi(tiling, 1);
+    phi.fill(-1);
+    MacGrid once = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 0, 0}; }), thrice = once;
+    const Vec3 impulse = apply_wall_friction(once, phi, s.domain, 1000, 1.0 / 24);
+    for (int i = 0; i < 3; ++i) apply_wall_friction(thrice, phi, s.domain, 1000, 1.0 / 72);
+    CHECK(once[0](4, 0, 4) == doctest::Approx(0.25));
+    CHECK(thrice[0](4, 0, 4) == doctest::Approx(0.25));
+    CHECK(once[0](4, 1, 4) == 1);
+    CHECK(impulse.x < 0);
+    s.domain.walls[y_low].slip = 0;
+    apply_wall_friction(once, phi, s.domain, 1000, 1e-4);
+    CHECK(once[0](4, 0, 4) == 0);
+}

@@ -1,0 +1,110 @@
+#include "fluid/grid/surface.h"
+
+#include <doctest/doctest.h>
+
+#include "worlds.h"
+
+using namespace flotsam;
+
+namespace {
+
+struct Seeded {
+    Particles particles;
+    std::shared_ptr<const Tiling> tiling;
+    CellRanges cells;
+    Surface surface;
+};
+Seeded seed(const Scenario& s) {
+    Seeded out;
+    out.particles = seed_fills(s.domain, s.liquid);
+    out.tiling = tiling_around(out.particles, s.domain, 6);
+    out.cells = sort_into_cells(out.particles, s.domain, *out.tiling);
+    out.surface = surface_from_particles(out.particles, out.cells, s.domain, out.tiling);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("the share of a cube below a plane is exact") {
+    CHECK(cube_fraction_below(0, {0, 1, 0}) == doctest::Approx(0.5));
+    CHECK(cube_fraction_below(0.2, {0, 1, 0}) == doctest::Approx(0.3).epsilon(1e-3));
+    CHECK(cube_fraction_below(-0.5, {0, 0, -2}) == doctest::Approx(1).epsilon(1e-3));
+    CHECK(cube_fraction_below(3, {1, 1, 1}) == 0);
+    // The corner x + y + z < 1/2 of a unit cube has the volume 1/48.
+    CHECK(cube_fraction_below(1 / std::sqrt(3.0), {1, 1, 1}) == doctest::Approx(1.0 / 48));
+    // A wedge: half of (1/2 cell)^2 along the third axis.
+    CHECK(cube_fraction_below(0.5 / std::sqrt(2.0), {1, 1, 0}) == doctest::Approx(0.125).epsilon(1e-3));
+}
+
+TEST_CASE("a level surface is found where it is, up to the walls, whatever its offset against the grid") {
+    for (const Int3 cells : {Int3{24, 24, 24}, Int3{48, 48, 1}})
+        for (const double level : {0.5, 0.513, 0.5271}) {
+            const Scenario s = test::tank(cells, level);
+            const Seeded w = seed(s);
+            double mean = 0, worst = 0;
+            int count = 0;
+            for (int i = 0; i < cells.x; ++i)
+                for (int k = 0; k < cells.z; ++k) {
+                    const double error = (surface_height(w.surface.phi, s.domain, (i + 0.5) * s.domain.h, (k + 0.5) * s.domain.h) - level) / s.domain.h;
+                    mean += error;
+                    worst = std::max(worst, std::abs(error));
+                    ++count;
+                }
+            CHECK(std::abs(mean / count) < 0.03);  // cells
+            CHECK(worst < 0.25);                   // the jitter of single particles
+            CHECK(liquid_volume(w.surface.phi, s.domain) == doctest::Approx(level * s.domain.size().x * s.domain.size().z).epsilon(0.003));
+        }
+}
+
+TEST_CASE("a sphere's volume and distance converge") {
+    double previous = 1;
+    for (const int n : {16, 32, 64}) {
+        Scenario s = test::tank({n, n, n}, 0);
+        s.liquid.fills = {{make_sphere({0.5, 0.5, 0.5}, 0.3), {}}};
+        const Seeded w = seed(s);
+        const double volume = 4.0 / 3 * 3.14159265 * 0.027;
+        const double error = std::abs(liquid_volume(w.surface.phi, s.domain) / volume - 1);
+        CHECK(error < 0.6 * previous);
+        CHECK(error < 0.06);
+        previous = error;
+        double worst = 0;
+        for (std::int64_t slot = 0; slot < w.tiling->tile_count(); ++slot)
+            for_each_cell_of_tile(*w.tiling, slot, s.domain.cells, [&](Int3 c, std::int64_t m) {
+                const double exact = length(s.domain.cell_center(c) - Vec3{0.5, 0.5, 0.5}) - 0.3;
+                if (std::abs(exact) < 2.5 * s.domain.h)
+                    worst = std::max(worst, std::abs(w.surface.phi[m] - exact) / s.domain.h);
+            });
+        CHECK(worst < 0.5);  // cells, within two and a half cells of the surface
+    }
+}
+
+TEST_CASE("a single droplet and a thin film take part in the solve, a level surface is left alone") {
+    Scenario s = test::tank({16, 16, 16}, 0.03);  // half a cell of water on the floor, and one droplet
+    s.liquid.fills.push_back({make_sphere({0.53, 0.53, 0.53}, 0.02), {}});
+    Seeded w = seed(s);
+    Field<double> phi = w.surface.phi;
+    include_thin_liquid(phi, w.cells, s.domain, {0, -9.81, 0});
+    for (std::int64_t n = 0; n < w.tiling->value_count(); ++n)
+        if (w.cells.count(n) > 0) CHECK(phi[n] < 0);
+
+    s = test::tank({16, 16, 16}, 0.5 + 0.3 / 16);
+    w = seed(s);
+    phi = w.surface.phi;
+    include_thin_liquid(phi, w.cells, s.domain, {0, -9.81, 0});
+    CHECK(phi.values() == w.surface.phi.values());
+}
+
+TEST_CASE("crowded particles ask for room and evenly spread ones for none") {
+    const Scenario s = test::tank({16, 16, 16}, 0.5);
+    Seeded w = seed(s);
+    const auto mean_source = [&](const Surface& surface) {
+        const Field<double> source = crowding_source(surface, s.domain, 1.0);
+        return sum_over_cells<double>(*w.tiling, s.domain.cells, [&](Int3, std::int64_t n) { return source[n]; }) / (16 * 16 * 8);
+    };
+    CHECK(std::abs(mean_source(w.surface)) < 0.01);
+    Particles twice = w.particles;
+    twice.position.insert(twice.position.end(), w.particles.position.begin(), w.particles.position.end());
+    twice.velocity.clear();
+    const CellRanges cells = sort_into_cells(twice, s.domain, *w.tiling);
+    CHECK(mean_source(surface_from_particles(twice, cells, s.domain, w.tiling)) > 0.3);
+}
