@@ -1,4 +1,6 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -8,6 +10,7 @@
 #include "core/check.h"
 #include "scene/estimate.h"
 #include "scene/scene.h"
+#include "scene/scene_template.h"
 #include "scene/schema.h"
 #include "scene/suggest.h"
 #include "scene/toml_tree.h"
@@ -203,6 +206,12 @@ TEST_CASE("sides are rounded to whole cells, and that is said") {
     CHECK(scene.scenario.domain.cells == Int3{50, 31, 30});
     REQUIRE(scene.warnings.empty() == false);
     check_contains(scene.warnings[0], "side 2 is 0.62 m instead of 0.61 m");
+    // A fill that was written to reach the wall still does.
+    const Scene full =
+        parse(good, {"domain.size=[1.0, 0.61, 0.6]", "liquid.fill.0.box.max=[0.3, 0.61, 0.6]"});
+    CHECK(full.warnings.size() == 1);
+    CHECK(full.scenario.liquid.fills[0].region->distance({0.2, 0.619, 0.3}) == doctest::Approx(-0.1));
+    CHECK(parse(good, {"liquid.fill.0.box.max=[0.3, 0.8, 0.6]"}).warnings.size() == 1);
 }
 
 TEST_CASE("every mistake is told with its place, its text and advice") {
@@ -335,6 +344,39 @@ TEST_CASE("every scene of the repository loads, also coarser") {
     CHECK(count >= 4);
 }
 
+TEST_CASE("every scene that `flotsam new` writes loads") {
+    for (const SceneTemplate& entry : scene_templates()) {
+        CAPTURE(entry.kind);
+        const Scene scene = parse(std::string(entry.text));
+        CHECK(scene.warnings.empty());
+        CHECK_FALSE(scene.claims.empty());
+    }
+}
+
+TEST_CASE("a mesh can be a fill, and its content counts for the hash") {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / fmt::format("flotsam_scene_test_{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const auto write_tetrahedron = [&](double height) {
+        std::ofstream(folder / "t.obj") << fmt::format(
+            "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 {} 0\nf 1 2 3\nf 1 3 4\nf 1 4 2\nf 2 4 3\n", height);
+    };
+    const std::string text = with(good, "box = { min = [0, 0, 0], max = [0.3, 0.4, 0.6] }",
+                                  "mesh = { file = \"t.obj\", scale = 0.3, position = [0.1, 0.1, 0.1] }");
+    write_tetrahedron(1);
+    const Scene scene = parse_scene(text, folder / "s.toml");
+    CHECK(scene.scenario.liquid.fills[0].region->contains({0.15, 0.15, 0.15}));
+    CHECK_FALSE(scene.scenario.liquid.fills[0].region->contains({0.35, 0.35, 0.35}));
+    write_tetrahedron(0.9);
+    CHECK(parse_scene(text, folder / "s.toml").hash != scene.hash);
+    std::ofstream(folder / "t.obj") << "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n";
+    CHECK_THROWS_WITH_AS(parse_scene(text, folder / "s.toml"), doctest::Contains("the mesh is not closed"),
+                         UserError);
+    CHECK_THROWS_WITH_AS(parse_scene(text, folder / "s.toml"), doctest::Contains("s.toml:16:17: "),
+                         UserError);
+    std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("docs/scene_reference.md is what the table of keys says") {
     std::ifstream file(FLOTSAM_SOURCE_DIR "/docs/scene_reference.md");
     std::stringstream text;
@@ -387,6 +429,8 @@ TEST_CASE("mutated scenes give a scene or a UserError, never a crash") {
                                             "\"",
                                             "'''",
                                             "\"\"\"",
+                                            "\"\"\"\"\"\"\"",
+                                            "'''''''",
                                             "-1",
                                             "1e308",
                                             "nan",
@@ -440,5 +484,12 @@ TEST_CASE("mutated scenes give a scene or a UserError, never a crash") {
         }
     }
     CHECK(scenes > 0);
+    // Nesting without end must not eat the stack.
+    std::string deep;
+    for (int n = 0; n < 200000; ++n) deep += "a.";
+    CHECK_THROWS_AS(parse(deep + "a = 1\n"), UserError);
+    CHECK_THROWS_AS(parse("[" + deep + "a]\n"), UserError);
+    CHECK_THROWS_AS(parse("a = " + std::string(200000, '[')), UserError);
+    CHECK_THROWS_AS(parse(good, {deep + "a=1"}), UserError);
     CHECK(refused > 1000);
 }

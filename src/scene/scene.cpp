@@ -146,7 +146,7 @@ class SceneBuilder {
     void read_domain() {
         const TomlNode& table = get(root_, "domain");
         const TomlNode& size_node = get(table, "size");
-        Vec3 size = vector(size_node, 0);
+        const Vec3 size = asked_size_ = vector(size_node, 0);
         const int axes = flat_ ? 2 : 3;
         const TomlNode& resolution = get(table, "resolution");
         Domain& box = scene_.scenario.domain;
@@ -192,7 +192,7 @@ class SceneBuilder {
 
     // The shape that a fill, emitter or sink names. In 2D boxes reach through the slab, so that only x and y
     // count.
-    ShapePtr region(const TomlNode& table) {
+    ShapePtr region(const TomlNode& table, std::string_view what) {
         const double far = 10 * length(domain().size());
         if (const TomlNode* box = table.find("box")) {
             Vec3 low = position(get(*box, "min")), high = position(get(*box, "max"));
@@ -205,25 +205,38 @@ class SceneBuilder {
                                   "'min' must be below 'max' in every coordinate");
                     return nullptr;
                 }
+            warn_if_clipped({low, high}, table, what);
+            // Liquid against a wall has no surface there: let the box reach through. It also closes the gap
+            // that appears where rounding to whole cells has moved the wall away.
+            for (int axis = 0; axis < 3; ++axis) {
+                const double slack = 1e-9 * asked_size_[axis];
+                if (low[axis] <= slack) low[axis] = std::min(low[axis], -far);
+                if (high[axis] >= asked_size_[axis] - slack) high[axis] = std::max(high[axis], far);
+            }
             return make_box(low, high);
         }
-        if (const TomlNode* sphere = table.find("sphere"))
-            return make_sphere(position(get(*sphere, "center")), number(*sphere, "radius"));
         if (const TomlNode* level = table.find("level")) {
             const TomlNode* wave = table.find("wave");
             return wave ? make_level(level->number, number(*wave, "amplitude"), number(*wave, "wavelength"))
                         : make_level(level->number);
         }
-        const TomlNode& mesh = get(table, "mesh");
-        const std::filesystem::path file = mesh_file(get(mesh, "file"));
-        if (file.empty()) return nullptr;
-        try {
-            return make_mesh_shape(file.string(), number(mesh, "scale"), position(get(mesh, "position")),
-                                   domain().h / 2);
-        } catch (const UserError& error) {
-            add_nested(get(mesh, "file").place, error.what());
-            return nullptr;
+        ShapePtr shape;
+        if (const TomlNode* sphere = table.find("sphere")) {
+            shape = make_sphere(position(get(*sphere, "center")), number(*sphere, "radius"));
+        } else {
+            const TomlNode& mesh = get(table, "mesh");
+            const std::filesystem::path file = mesh_file(get(mesh, "file"));
+            if (file.empty()) return nullptr;
+            try {
+                shape = make_mesh_shape(file.string(), number(mesh, "scale"), position(get(mesh, "position")),
+                                        domain().h / 2);
+            } catch (const UserError& error) {
+                add_nested(get(mesh, "file").place, error.what());
+                return nullptr;
+            }
         }
+        warn_if_clipped(shape->bounds(), table, what);
+        return shape;
     }
 
     // What a reader says about a file, placed where the scene names that file.
@@ -275,18 +288,15 @@ class SceneBuilder {
         return true;
     }
 
-    void warn_if_clipped(const Shape& shape, const TomlNode& table, std::string_view what) {
-        if (table.find("level")) return;
-        const Box bounds = shape.bounds();
-        const Vec3 size = domain().size();
-        for (int axis = 0; axis < (flat_ ? 2 : 3); ++axis) {
-            const double slack = 0.01 * domain().h + 1e-9 * size[axis];
-            if (bounds.low[axis] < -slack || bounds.high[axis] > size[axis] + slack) {
+    void warn_if_clipped(const Box& bounds, const TomlNode& table, std::string_view what) {
+        if (what == "sink") return;              // a drain set into the floor is no mistake
+        const double slack = 0.55 * domain().h;  // rounding to whole cells moves a wall by up to half a cell
+        for (int axis = 0; axis < (flat_ ? 2 : 3); ++axis)
+            if (bounds.low[axis] < -slack || bounds.high[axis] > domain().size()[axis] + slack) {
                 warn(table.place,
                      fmt::format("this {} reaches out of the domain; that part is ignored", what));
                 return;
             }
-        }
     }
 
     template <class Timed>
@@ -314,20 +324,18 @@ class SceneBuilder {
             if (entry.find("wave") && !entry.find("level"))
                 mistakes_.add(entry.find("wave")->place, "'wave' needs 'level'",
                               "a wave is added to a level");
-            Fill fill{region(entry), velocity(get(entry, "velocity"))};
+            Fill fill{region(entry, "fill"), velocity(get(entry, "velocity"))};
             if (!usable(fill.region, entry, "fill")) continue;
-            warn_if_clipped(*fill.region, entry, "fill");
             liquid.fills.push_back(fill);
         }
         for (const TomlNode& entry : entries(table, "emitter")) {
-            Emitter emitter{region(entry), velocity(get(entry, "velocity"))};
+            Emitter emitter{region(entry, "emitter"), velocity(get(entry, "velocity"))};
             read_times_of(entry, emitter);
             if (!usable(emitter.region, entry, "emitter")) continue;
-            warn_if_clipped(*emitter.region, entry, "emitter");
             liquid.emitters.push_back(emitter);
         }
         for (const TomlNode& entry : entries(table, "sink")) {
-            Sink sink{region(entry)};
+            Sink sink{region(entry, "sink")};
             read_times_of(entry, sink);
             if (!usable(sink.region, entry, "sink")) continue;
             liquid.sinks.push_back(sink);
@@ -614,6 +622,7 @@ class SceneBuilder {
     Mistakes& mistakes_;
     Scene scene_;
     bool flat_ = false;
+    Vec3 asked_size_;  // of the domain, before rounding to whole cells [m]
     std::uint64_t mesh_hash_ = 0xcbf29ce484222325ULL;
 };
 

@@ -17,7 +17,7 @@ struct Scene {
     OutputSettings output;
     std::vector<Probe> probes;
     std::vector<Claim> claims;
-    std::string hash;  // of everything that decides the result: effective_toml and mesh files
+    std::string hash;                   // of effective_toml and the mesh files: what a resumed run must share
     std::vector<std::string> warnings;  // "file:line:column: ..."
     std::filesystem::path file;
     std::string effective_toml;  // the scene with overrides, scale, method and every default written out

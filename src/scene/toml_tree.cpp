@@ -180,16 +180,40 @@ std::size_t invalid_utf8(std::string_view text) {
     return std::string_view::npos;
 }
 
+// Tables are nested as deep as a dotted key is long, and taking such a tree apart costs stack for each level.
+// The first byte of a key with more dots than any scene needs, or npos.
+std::size_t endless_key(std::string_view text) {
+    constexpr int most = 256;
+    int dots = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '.') ++dots;
+        if (dots > most) return begin;
+        if (text[i] == '\n' || text[i] == ',' || text[i] == '=' || text[i] == '[' || text[i] == '{') {
+            dots = 0;
+            begin = i + 1;
+        }
+    }
+    return std::string_view::npos;
+}
+
 }  // namespace
 
 TomlNode parse_toml(const std::string& text, int source, Mistakes& mistakes) {
-    if (const std::size_t bad = invalid_utf8(text); bad != std::string::npos) {
-        const std::size_t line_start =
-            text.rfind('\n', bad) == std::string::npos ? 0 : text.rfind('\n', bad) + 1;
-        const int line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + bad, '\n'));
+    const auto place_of = [&](std::size_t byte) {
+        const std::size_t line_end = byte == 0 ? std::string::npos : text.rfind('\n', byte - 1);
+        const std::size_t line_start = line_end == std::string::npos ? 0 : line_end + 1;
+        const auto line =
+            std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line_start), '\n');
+        return Place{source, 1 + static_cast<int>(line), 1 + static_cast<int>(byte - line_start)};
+    };
+    if (const std::size_t bad = invalid_utf8(text); bad != std::string::npos)
         throw UserError(fmt::format("{}: byte 0x{:02x} is not UTF-8 text\n  save the scene as UTF-8",
-                                    mistakes.where({source, line, static_cast<int>(bad - line_start) + 1}),
-                                    static_cast<unsigned char>(text[bad])));
+                                    mistakes.where(place_of(bad)), static_cast<unsigned char>(text[bad])));
+    if (const std::size_t bad = endless_key(text); bad != std::string::npos) {
+        mistakes.add(place_of(bad), "this key has hundreds of parts",
+                     "the keys of a scene have at most four");
+        mistakes.throw_if_any();
     }
     try {
         return converted(toml::parse(std::string_view(text)), source);
@@ -204,7 +228,8 @@ TomlNode parse_toml(const std::string& text, int source, Mistakes& mistakes) {
 }
 
 TomlNode parse_toml_value(const std::string& text, int source) {
-    if (invalid_utf8(text) == std::string::npos && text.find('\n') == std::string::npos) {
+    if (invalid_utf8(text) == std::string::npos && endless_key(text) == std::string::npos &&
+        text.find('\n') == std::string::npos) {
         try {
             const toml::table table = toml::parse("v = " + text);
             if (const toml::node* value = table.get("v"); value && table.size() == 1)
@@ -233,6 +258,10 @@ void apply_override(TomlNode& root, const std::string& assignment, Mistakes& mis
             steps.emplace_back();
         else
             steps.back() += c;
+    }
+    if (steps.size() > 16) {
+        mistakes.add(place, "this key has too many parts", "the keys of a scene have at most five");
+        return;
     }
     const auto same_source = [&](TomlNode node) {
         node.place = place;
