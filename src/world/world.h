@@ -35,8 +35,9 @@ struct StepLedger {
     Vec3 walls;             // impulse of the walls' pressure on the liquid [kg m/s]
     Vec3 friction;          // impulse of the walls' friction on the liquid [kg m/s]
     Vec3 inflow, outflow;   // momentum of liquid that was emitted, that left [kg m/s]
+    Vec3 unaccounted;       // change of momentum that nothing above explains [kg m/s]
     std::int64_t particles_in = 0, particles_out = 0;  // emitted; left or drained
-    std::int64_t particles_reseeded = 0;               // added less removed to keep cells evenly filled
+    std::int64_t particles_reseeded = 0;               // moved from crowded cells to sparse ones
 };
 
 // How long a stage took.

@@ -61,6 +61,9 @@ struct Particles {
     void visit_state(StateVisitor& visit);
 };
 
+// What the distance reads as where no liquid is near [m].
+inline double outside_distance(const Domain& domain) { return 4 * domain.h; }
+
 // Velocity components on the faces normal to them [m/s].
 using MacGrid = std::array<Field<double>, 3>;
 

@@ -1,0 +1,167 @@
+#include "coupling/cut_cell.h"
+
+#include <cmath>
+
+#include "core/stopwatch.h"
+#include "fluid/grid/advect.h"
+#include "fluid/grid/extrapolate.h"
+#include "fluid/grid/friction.h"
+#include "fluid/grid/particles.h"
+#include "fluid/grid/projection.h"
+#include "fluid/grid/sources.h"
+#include "fluid/grid/surface.h"
+#include "fluid/grid/transfer.h"
+
+namespace flotsam {
+
+namespace {
+
+double largest_speed(const LiquidState& liquid, const Domain& domain) {
+    double largest = 0;
+    for (int axis = 0; axis < 3; ++axis)
+        largest = std::max(largest, max_over_cells(*liquid.tiling, domain.cells + unit(axis), 0, [&](Int3, std::int64_t n) {
+                               return std::abs(liquid.velocity[axis][n]);
+                           }));
+    return largest;
+}
+
+// Cells around the liquid that need a velocity: what the liquid may cross in the next step (which may be half as long
+// again as this one), and one for interpolation.
+int velocity_margin(double speed, double dt, double h) {
+    return 2 + static_cast<int>(std::ceil(std::min(1.5 * speed * dt / h, 30.0)));
+}
+
+Vec3 momentum(const Particles& particles, double mass) {
+    return mass * fixed_sum<Vec3>(static_cast<std::int64_t>(particles.velocity.size()), 4096,
+                                  [&](std::int64_t i) { return Vec3(particles.velocity[i]); });
+}
+
+bool all_finite(const MacGrid& u) {
+    for (const Field<double>& component : u)
+        for (const double value : component.values())
+            if (!std::isfinite(value)) return false;
+    return true;
+}
+
+}  // namespace
+
+Capabilities CutCell::capabilities() const { return {.liquid = true, .motions = {}, .open_walls = true, .strong = true}; }
+
+double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
+    const double h = scenario.domain.h, g = length(scenario.gravity);
+    // No liquid crosses more than `cfl` cells, gravity's gain during the step included.
+    double speed = largest_speed(world.liquid, scenario.domain);
+    for (const Emitter& emitter : scenario.liquid.emitters) speed = std::max(speed, length(emitter.velocity));
+    double dt = 1e30;
+    if (speed > 0) dt = scenario.time.cfl * h / speed;
+    if (g > 0) {
+        dt = std::min(dt, (std::sqrt(speed * speed + 4 * g * scenario.time.cfl * h) - speed) / (2 * g));
+        // The surface moves explicitly: its shortest wave, of length 2 h and frequency sqrt(pi g / h), must be resolved.
+        dt = std::min(dt, std::sqrt(h / (3.14159265358979 * g)));
+    }
+    return dt;
+}
+
+void CutCell::start(World& world, const Scenario& scenario) const {
+    LiquidState& liquid = world.liquid;
+    const Domain& domain = scenario.domain;
+    liquid.particles = seed_fills(domain, scenario.liquid);
+    liquid.tiling = tiling_around(liquid.particles, domain, 6);
+    liquid.potential = Field<double>(liquid.tiling, 0);
+    resize_like_positions(liquid.particles, scenario.liquid.carrier);
+    const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
+    liquid.velocity = particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
+    if (scenario.liquid.carrier == Carrier::markers) liquid.particles.velocity.clear();
+    liquid.phi = surface_from_particles(liquid.particles, cells, domain, liquid.tiling).phi;
+}
+
+StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) {
+    const Scenario& scenario = ctx.scenario;
+    const Domain& domain = scenario.domain;
+    const LiquidSettings& settings = scenario.liquid;
+    const LiquidState& old = now.liquid;
+    LiquidState& liquid = next.liquid;
+    const double mass = scenario.particle_mass(), dt = ctx.dt;
+    StepReport report;
+    StepLedger& ledger = report.ledger;
+    Stopwatch watch;
+    const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
+
+    // Carry the liquid along last step's velocity; let some in and some out.          [Zarifi17 Alg. 3, 3]
+    liquid.particles = old.particles;
+    advance_particles(liquid.particles, old.velocity, domain, dt);
+    const Exchange out = drain(liquid.particles, domain, settings, ctx.time);
+    const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt);
+    const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
+    liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
+    const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
+    stage_done("advect");
+
+    // Velocity on the faces, from the particles or carried along itself.              [Alg. 3, 4]
+    const bool markers = settings.carrier == Carrier::markers;
+    liquid.velocity = markers ? advect_velocity(old.velocity, domain, liquid.tiling, dt)
+                              : particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
+    const MacGrid carried = settings.carrier == Carrier::flip ? liquid.velocity : MacGrid{};
+    const Vec3 momentum_before = momentum(old.particles, mass);
+    stage_done("to_grid");
+
+    // Where is the surface now?                                                       [Alg. 3, 8; Section 4.5]
+    Surface surface = surface_from_particles(liquid.particles, cells, domain, liquid.tiling);
+    const Field<double> crowding = crowding_source(surface, domain, dt);
+    liquid.phi = std::move(surface.phi);
+    Field<double> solved_phi = liquid.phi;
+    include_thin_liquid(solved_phi, cells, domain, scenario.gravity);
+    stage_done("surface");
+
+    // One solve: incompressibility, gravity and the free surface together.            [Alg. 3, 5-7 and 9]
+    ledger.friction = apply_wall_friction(liquid.velocity, solved_phi, domain, settings.density, dt);
+    const PressureSystem system = pressure_system(domain, std::move(solved_phi), scenario.gravity, settings.density);
+    std::array<Field<char>, 3> changed;
+    liquid.potential = old.potential;
+    const ProjectionReport projection =
+        project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed);
+    report.solve = projection.solve;
+    report.largest_divergence = projection.largest_divergence;
+    ledger.walls = projection.wall_impulse;
+    stage_done("pressure");
+    if (!report.solve.converged) return report.reject("the pressure solve did not converge");
+    if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");
+
+    // Continue the velocity into the air around the liquid.                           [Alg. 3, 10]
+    MacGrid change = carried;
+    for (int axis = 0; axis < 3; ++axis) {
+        const Int3 end = domain.cells + unit(axis);
+        if (!change[axis].empty()) {
+            for_each_cell(*liquid.tiling, end, [&](Int3, std::int64_t n) {
+                change[axis][n] = changed[axis][n] ? liquid.velocity[axis][n] - carried[axis][n] : 0;
+            });
+            Field<char> known = changed[axis];
+            extrapolate(change[axis], known, end, 2);
+        }
+        extrapolate(liquid.velocity[axis], changed[axis], end, margin);
+    }
+    stage_done("extrapolate");
+
+    // And give it back to the particles.
+    if (settings.carrier == Carrier::apic) grid_to_particles_apic(liquid.particles, liquid.velocity, domain);
+    if (settings.carrier == Carrier::flip)
+        grid_to_particles_flip(liquid.particles, liquid.velocity, change, domain, settings.flip_share);
+    ledger.particles_in = in.count;
+    ledger.particles_out = out.count;
+    ledger.inflow = mass * in.velocity_sum;
+    ledger.outflow = mass * out.velocity_sum;
+    ledger.gravity = scenario.gravity * (mass * double(liquid.particles.count()) * dt);
+    if (!markers)
+        ledger.unaccounted = momentum(liquid.particles, mass) - momentum_before - ledger.gravity - ledger.walls -
+                             ledger.friction - ledger.inflow + ledger.outflow;
+    if (settings.reseed)
+        ledger.particles_reseeded =
+            reseed(liquid.particles, cells, domain, settings, liquid.phi, liquid.velocity, ctx.step);
+    stage_done("to_particles");
+
+    next.time = ctx.time + dt;
+    next.step = ctx.step + 1;
+    return report;
+}
+
+}  // namespace flotsam

@@ -1,0 +1,36 @@
+#include "fluid/grid/extrapolate.h"
+
+namespace flotsam {
+
+void extrapolate(Field<double>& values, Field<char>& known, Int3 end, int layers) {
+    const Tiling& tiling = values.tiling();
+    // Each layer is found from the layers before it, written down per tile, and only then put in place: the result
+    // does not depend on the order in which tiles are visited.
+    std::vector<std::vector<std::pair<std::int64_t, double>>> found(tiling.tile_count());
+    for (int layer = 0; layer < layers; ++layer) {
+        parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+            found[slot].clear();
+            for_each_cell_of_tile(tiling, slot, end, [&](Int3 c, std::int64_t n) {
+                if (known[n]) return;
+                double sum = 0;
+                int count = 0;
+                for (int axis = 0; axis < 3; ++axis)
+                    for (const int step : {-1, 1}) {
+                        const std::int64_t m = tiling.find(c + unit(axis) * step);
+                        if (m < 0 || !known[m]) continue;
+                        sum += values[m];
+                        ++count;
+                    }
+                if (count > 0) found[slot].emplace_back(n, sum / count);
+            });
+        });
+        parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+            for (const auto& [n, value] : found[slot]) {
+                values[n] = value;
+                known[n] = 1;
+            }
+        });
+    }
+}
+
+}  // namespace flotsam

@@ -1,0 +1,171 @@
+#include "fluid/grid/particles.h"
+
+#include <atomic>
+
+#include "core/random.h"
+
+namespace flotsam {
+
+namespace {
+
+constexpr std::int64_t particle_grain = 4096;
+
+// Applies fn to every array that the particles have.
+template <class Fn>
+void for_each_array(Particles& p, const Fn& fn) {
+    fn(p.position);
+    if (!p.velocity.empty()) fn(p.velocity);
+    for (auto& row : p.affine)
+        if (!row.empty()) fn(row);
+}
+
+Int3 cell_of(const Domain& domain, Vec3f p) { return domain.cell_of(Vec3(p)); }
+
+}  // namespace
+
+void Particles::visit_state(StateVisitor& visit) {
+    visit.array("particles/position", position);
+    visit.array("particles/velocity", velocity);
+    visit.array("particles/affine_x", affine[0]);
+    visit.array("particles/affine_y", affine[1]);
+    visit.array("particles/affine_z", affine[2]);
+}
+
+void LiquidState::visit_state(StateVisitor& visit, const Domain& domain) {
+    particles.visit_state(visit);
+    std::vector<Int3> tiles = tiling->tiles();
+    visit.array("grid/tiles", tiles);
+    if (tiles != tiling->tiles() || tiling->cells() != domain.cells)
+        tiling = std::make_shared<Tiling>(domain.cells, tiles);
+    const auto field = [&](const char* name, Field<double>& f, double background) {
+        if (f.empty() || f.shared_tiling() != tiling) f = Field<double>(tiling, background);
+        visit.array(name, f.values());
+    };
+    field("grid/velocity_x", velocity[0], 0);
+    field("grid/velocity_y", velocity[1], 0);
+    field("grid/velocity_z", velocity[2], 0);
+    field("grid/distance", phi, outside_distance(domain));
+    field("grid/potential", potential, 0);
+}
+
+SeedPoints seed_points(const Domain& domain, Int3 c, std::uint64_t seed, Vec3 shift) {
+    const int depth = domain.flat() ? 1 : 2;
+    SeedPoints points{};
+    const std::uint64_t cell_key = combine(combine(combine(seed, std::uint64_t(c.x)), std::uint64_t(c.y)), std::uint64_t(c.z));
+    for (int part = 0; part < 4 * depth; ++part) {
+        const Vec3 low{0.5 * (part & 1), 0.5 * ((part >> 1) & 1), 0.5 * (part >> 2)};
+        Vec3 jitter;
+        for (int axis = 0; axis < 3; ++axis) jitter[axis] = 0.5 * uniform(combine(cell_key, 8 * axis + part));
+        Vec3 p = Vec3(c) + low + jitter;
+        if (domain.flat()) p.z = 0.5;  // a slab has no depth to jitter in
+        points.point[points.count++] = p * domain.h + shift;
+    }
+    return points;
+}
+
+void resize_like_positions(Particles& particles, Carrier carrier) {
+    if (carrier != Carrier::markers) particles.velocity.resize(particles.position.size());
+    if (carrier == Carrier::apic)
+        for (auto& row : particles.affine) row.resize(particles.position.size());
+}
+
+Particles seed_fills(const Domain& domain, const LiquidSettings& settings) {
+    // Layers of cells are seeded side by side and joined in order.
+    std::vector<Particles> layers(domain.cells.z * domain.cells.y);
+    parallel_for(std::int64_t(layers.size()), 1, [&](std::int64_t layer) {
+        Int3 c{0, int(layer % domain.cells.y), int(layer / domain.cells.y)};
+        for (c.x = 0; c.x < domain.cells.x; ++c.x) {
+            const SeedPoints points = seed_points(domain, c, settings.seed);
+            for (int i = 0; i < points.count; ++i)
+                for (const Fill& fill : settings.fills)
+                    if (fill.region->contains(points.point[i])) {
+                        layers[layer].position.push_back(Vec3f(points.point[i]));
+                        layers[layer].velocity.push_back(Vec3f(fill.velocity));
+                        break;
+                    }
+        }
+    });
+    Particles all;
+    for (const Particles& layer : layers) {
+        all.position.insert(all.position.end(), layer.position.begin(), layer.position.end());
+        all.velocity.insert(all.velocity.end(), layer.velocity.begin(), layer.velocity.end());
+    }
+    return all;
+}
+
+std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Domain& domain, int margin) {
+    const Int3 size{domain.cells.x / Tiling::side + 1, domain.cells.y / Tiling::side + 1,
+                    domain.cells.z / Tiling::side + 1};
+    const auto entry = [&](Int3 t) { return t.x + std::int64_t{size.x} * (t.y + std::int64_t{size.y} * t.z); };
+
+    // The occupied indices of every tile along each axis, as bits; setting bits commutes, so order does not matter.
+    const std::int64_t tile_count = entry({0, 0, size.z});
+    std::vector<std::atomic<std::uint32_t>> occupied(tile_count);
+    parallel_for(particles.count(), particle_grain, [&](std::int64_t i) {
+        const Int3 c = cell_of(domain, particles.position[i]);
+        const std::uint32_t bits = 1u << (c.x & 7) | 1u << (8 + (c.y & 7)) | 1u << (16 + (c.z & 7));
+        auto& tile = occupied[entry({c.x >> 3, c.y >> 3, c.z >> 3})];
+        if ((tile.load(std::memory_order_relaxed) & bits) != bits) tile.fetch_or(bits, std::memory_order_relaxed);
+    });
+
+    std::vector<char> exists(tile_count, 0);
+    for (Int3 t; t.z < size.z; ++t.z)
+        for (t.y = 0; t.y < size.y; ++t.y)
+            for (t.x = 0; t.x < size.x; ++t.x) {
+                const std::uint32_t bits = occupied[entry(t)];
+                if (bits == 0) continue;
+                Int3 low, high;  // tiles within the margin of this one's occupied cells
+                for (int axis = 0; axis < 3; ++axis) {
+                    const std::uint32_t b = bits >> (8 * axis) & 0xff;
+                    const int first = t[axis] * 8 + __builtin_ctz(b), last = t[axis] * 8 + 31 - __builtin_clz(b);
+                    low[axis] = std::max(0, first - margin) >> 3;
+                    high[axis] = std::min(domain.cells[axis], last + margin) >> 3;
+                }
+                for (int z = low.z; z <= high.z; ++z)
+                    for (int y = low.y; y <= high.y; ++y)
+                        for (int x = low.x; x <= high.x; ++x) exists[entry({x, y, z})] = 1;
+            }
+    std::vector<Int3> tiles;
+    for (int z = 0; z < size.z; ++z)
+        for (int y = 0; y < size.y; ++y)
+            for (int x = 0; x < size.x; ++x)
+                if (exists[entry({x, y, z})]) tiles.push_back({x, y, z});
+    return std::make_shared<Tiling>(domain.cells, std::move(tiles));
+}
+
+CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Tiling& tiling) {
+    const std::int64_t count = particles.count();
+    std::vector<std::int32_t> cell(count);
+    parallel_for(count, particle_grain, [&](std::int64_t i) {
+        const std::int64_t n = tiling.find(cell_of(domain, particles.position[i]));
+        FLOTSAM_CHECK(n >= 0);
+        cell[i] = static_cast<std::int32_t>(n);
+    });
+
+    // A stable counting sort: one histogram over all cells gives every particle its place.
+    CellRanges ranges;
+    ranges.begin.assign(tiling.value_count() + 1, 0);
+    for (const std::int32_t n : cell) ++ranges.begin[n + 1];
+    for (std::int64_t n = 0; n < tiling.value_count(); ++n) ranges.begin[n + 1] += ranges.begin[n];
+    std::vector<std::int32_t> next(ranges.begin.begin(), ranges.begin.end() - 1);
+    std::vector<std::int32_t> source(count);  // which particle moves to place i
+    for (std::int64_t i = 0; i < count; ++i) source[next[cell[i]]++] = static_cast<std::int32_t>(i);
+
+    std::vector<Vec3f> sorted(count);
+    for_each_array(particles, [&](std::vector<Vec3f>& values) {
+        parallel_for(count, particle_grain, [&](std::int64_t i) { sorted[i] = values[source[i]]; });
+        values.swap(sorted);
+    });
+    return ranges;
+}
+
+void remove_particles(Particles& particles, const std::vector<char>& dead) {
+    for_each_array(particles, [&](std::vector<Vec3f>& values) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (!dead[i]) values[kept++] = values[i];
+        values.resize(kept);
+    });
+}
+
+}  // namespace flotsam

@@ -1,0 +1,238 @@
+#include "fluid/grid/surface.h"
+
+#include <cmath>
+
+#include "fluid/grid/sample.h"
+#include "fluid/grid/scatter.h"
+
+namespace flotsam {
+
+namespace {
+
+// The kernel that filling sees particles through, along one axis: a hat of half-width 1 cell, smoothed with the
+// weights 1/4, 1/2, 1/4. It reaches 2 cells to each side.
+double hat_integral(double t) {  // of max(0, 1 - |t|) from -infinity to t
+    if (t <= -1) return 0;
+    if (t >= 1) return 1;
+    return t < 0 ? 0.5 * (1 + t) * (1 + t) : 1 - 0.5 * (1 - t) * (1 - t);
+}
+// Filling of a cell whose centre lies `d` cells above a flat surface.
+double filling_above_surface(double d) {
+    return 0.25 * hat_integral(-d - 1) + 0.5 * hat_integral(-d) + 0.25 * hat_integral(-d + 1);
+}
+constexpr double kernel_reach = 2;
+
+// Distance in cells at which a flat surface gives this filling: G^-1.
+class DistanceOfFilling {
+  public:
+    DistanceOfFilling() {
+        for (int i = 0; i < size; ++i) {
+            double low = -kernel_reach, high = kernel_reach;  // filling falls with distance
+            for (int halving = 0; halving < 50; ++halving) {
+                const double middle = 0.5 * (low + high);
+                (filling_above_surface(middle) > double(i) / (size - 1) ? low : high) = middle;
+            }
+            table_[i] = 0.5 * (low + high);
+        }
+    }
+    double operator()(double filling) const {
+        const double g = std::clamp(filling, 0.0, 1.0) * (size - 1);
+        const int i = std::min(size - 2, int(g));
+        return table_[i] + (g - i) * (table_[i + 1] - table_[i]);
+    }
+
+  private:
+    static constexpr int size = 2049;
+    std::array<double, size> table_;
+};
+
+// Filling of each cell along one axis when the whole domain is full: less than 1 beside a side.
+std::vector<double> full_filling(int cells) {
+    if (cells == 1) return {1.0};  // a slab neither spreads nor smooths across
+    std::vector<double> spread(cells), smooth(cells);
+    for (int i = 0; i < cells; ++i) {
+        const double center = i + 0.5;
+        spread[i] = hat_integral(cells - center) - hat_integral(-center);
+    }
+    for (int i = 0; i < cells; ++i)
+        smooth[i] = 0.5 * spread[i] + 0.25 * ((i > 0 ? spread[i - 1] : 0) + (i + 1 < cells ? spread[i + 1] : 0));
+    return smooth;
+}
+
+// Particle volumes, as shares of a cell, spread over the cells around them.
+Field<float> spread_volume(const Particles& particles, const CellRanges& cells, const Domain& domain,
+                           const std::shared_ptr<const Tiling>& tiling) {
+    Field<float> filling(tiling, 0);
+    const float share = 1.0f / static_cast<float>(particles_per_cell(domain));
+    const Int3 last = domain.cells - Int3{1, 1, 1};
+    scatter_particles(filling, cells, last, [&](std::int64_t i, auto add) {
+        const Stencil s = cell_stencil(domain, Vec3(particles.position[i]));
+        for (int c = 0; c < 8; ++c) {
+            const int di = c & 1, dj = c >> 1 & 1, dk = c >> 2;
+            const Int3 to = s.base + Int3{di, dj, dk};
+            if (!domain.has_cell(to)) continue;  // what lies beyond a side is made up for by full_filling
+            add(to, share * static_cast<float>(s.weight(di, dj, dk)));
+        }
+    });
+    return filling;
+}
+
+// One pass of the weights 1/4, 1/2, 1/4 along an axis.
+Field<float> smooth_along(const Field<float>& f, const Domain& domain, int axis) {
+    Field<float> smooth(f.shared_tiling(), 0);
+    for_each_cell(f.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
+        const float below = c[axis] > 0 ? f(c - unit(axis)) : 0, above = c[axis] + 1 < domain.cells[axis] ? f(c + unit(axis)) : 0;
+        smooth[n] = 0.5f * f[n] + 0.25f * (below + above);
+    });
+    return smooth;
+}
+
+// Signed distances beyond the kernel's reach, from the nearer ones: a few Jacobi sweeps of the upwind Eikonal equation.
+void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domain& domain, int sweeps) {
+    Field<double> next = phi;
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
+            if (trusted[n]) return;
+            const double sign = phi[n] < 0 ? -1 : 1;
+            std::array<double, 3> nearest;  // smallest neighbour per axis, as a positive distance
+            for (int a = 0; a < 3; ++a) {
+                nearest[a] = std::abs(phi[n]);
+                for (const int step : {-1, 1}) {
+                    const Int3 neighbour = c + unit(a) * step;
+                    if (domain.has_cell(neighbour)) nearest[a] = std::min(nearest[a], sign * phi(neighbour));
+                }
+                nearest[a] = std::max(nearest[a], 0.0);
+            }
+            std::sort(nearest.begin(), nearest.end());
+            double d = nearest[0] + domain.h;
+            if (d > nearest[1]) {
+                const double sum = nearest[0] + nearest[1], gap = nearest[0] - nearest[1];
+                d = 0.5 * (sum + std::sqrt(std::max(0.0, 2 * domain.h * domain.h - gap * gap)));
+                if (d > nearest[2]) {
+                    const double s3 = sum + nearest[2];
+                    const double q3 = nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2];
+                    d = (s3 + std::sqrt(std::max(0.0, s3 * s3 - 3 * (q3 - domain.h * domain.h)))) / 3;
+                }
+            }
+            next[n] = sign * std::min(d, std::abs(phi[n]));
+        });
+        std::swap(phi, next);
+    }
+}
+
+}  // namespace
+
+Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
+                               std::shared_ptr<const Tiling> tiling) {
+    static const DistanceOfFilling distance_of_filling;
+    Surface surface;
+    surface.filling = spread_volume(particles, cells, domain, tiling);
+    for (int axis = 0; axis < 3; ++axis)
+        if (domain.cells[axis] > 1) surface.filling = smooth_along(surface.filling, domain, axis);
+
+    const std::array<std::vector<double>, 3> full{full_filling(domain.cells.x), full_filling(domain.cells.y),
+                                                  full_filling(domain.cells.z)};
+    const double far = outside_distance(domain);
+    surface.phi = Field<double>(tiling, far);
+    Field<char> trusted(tiling, 0);
+    for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
+        float& filling = surface.filling[n];
+        filling = static_cast<float>(filling / (full[0][c.x] * full[1][c.y] * full[2][c.z]));
+        surface.phi[n] = distance_of_filling(filling) * domain.h;
+    });
+    // Only next to the surface does a filling below 1 mean a distance; deep inside it is the noise of single particles.
+    for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
+        const bool wet = surface.phi[n] < 0;
+        for (int axis = 0; axis < 3; ++axis)
+            for (const int step : {-1, 1}) {
+                const Int3 neighbour = c + unit(axis) * step;
+                if (domain.has_cell(neighbour) && (surface.phi(neighbour) < 0) != wet) trusted[n] = 1;
+            }
+    });
+    for_each_cell(*tiling, domain.cells, [&](Int3, std::int64_t n) {
+        if (!trusted[n]) surface.phi[n] = surface.phi[n] < 0 ? -far : far;
+    });
+    extend_distance(surface.phi, trusted, domain, 4);
+    return surface;
+}
+
+void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Domain& domain, Vec3 gravity) {
+    int down = 1;  // the axis closest to gravity
+    for (int a = 0; a < 3; ++a)
+        if (std::abs(gravity[a]) > std::abs(gravity[down])) down = a;
+    const Int3 below = unit(down) * (gravity[down] > 0 ? 1 : -1);
+    // Decided for all cells before any changes, so that the order of cells does not matter.
+    Field<char> thin(phi.shared_tiling(), 0);
+    for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
+        thin[n] = cells.count(n) > 0 && phi[n] >= 0 && !(domain.has_cell(c + below) && phi(c + below) < 0);
+    });
+    for_each_cell(phi.tiling(), domain.cells, [&](Int3, std::int64_t n) {
+        if (thin[n]) phi[n] = -0.05 * domain.h;
+    });
+}
+
+Field<double> crowding_source(const Surface& surface, const Domain& domain, double dt) {
+    // Share of the deviation that one step takes back. Larger values follow the noise of single particles, smaller ones
+    // lose the race against the drift.
+    constexpr double share = 0.1;
+    // The filling is one particle uncertain in either direction; more than this is never corrected at once.
+    constexpr double largest_deviation = 0.5;
+    // Near the surface a low filling is the surface itself; only clear crowding counts there, or noise would swell it.
+    constexpr double crowded = 0.2;
+    Field<double> source(surface.phi.shared_tiling(), 0);
+    for_each_cell(source.tiling(), domain.cells, [&](Int3, std::int64_t n) {
+        const double deviation = surface.filling[n] - 1.0;
+        const bool deep = surface.phi[n] < -kernel_reach * domain.h;  // the surface itself does not thin the filling
+        if (deep || deviation > crowded)
+            source[n] = share / dt * std::clamp(deviation, -largest_deviation, largest_deviation);
+    });
+    return source;
+}
+
+double cube_fraction_below(double d, Vec3 normal) {
+    double m[3] = {std::abs(normal.x), std::abs(normal.y), std::abs(normal.z)};
+    const double size = std::sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+    if (size == 0) return d < 0 ? 1 : 0;
+    for (double& component : m) component = std::max(component / size, 1e-4);  // the formula divides by each
+    // The cube's corner furthest inside is at -(m0+m1+m2)/2; alpha is the plane's distance from it.
+    const double alpha = 0.5 * (m[0] + m[1] + m[2]) - d;
+    const auto cube = [](double t) { return t > 0 ? t * t * t : 0; };
+    const double volume = cube(alpha) - cube(alpha - m[0]) - cube(alpha - m[1]) - cube(alpha - m[2]) +
+                          cube(alpha - m[0] - m[1]) + cube(alpha - m[0] - m[2]) + cube(alpha - m[1] - m[2]) -
+                          cube(alpha - m[0] - m[1] - m[2]);
+    return std::clamp(volume / (6 * m[0] * m[1] * m[2]), 0.0, 1.0);
+}
+
+double liquid_fraction(const Field<double>& phi, const Domain& domain, Int3 c) {
+    const double here = phi(c);
+    if (std::abs(here) > domain.h) return here < 0 ? 1 : 0;
+    Vec3 slope;
+    for (int a = 0; a < 3; ++a) {
+        const Int3 low = c - unit(a), high = c + unit(a);
+        const double before = domain.has_cell(low) ? phi(low) : here, after = domain.has_cell(high) ? phi(high) : here;
+        slope[a] = after - before;
+    }
+    return cube_fraction_below(here / domain.h, slope);
+}
+
+double liquid_volume(const Field<double>& phi, const Domain& domain) {
+    return domain.cell_volume() * sum_over_cells<double>(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t) {
+               return liquid_fraction(phi, domain, c);
+           });
+}
+
+double surface_height(const Field<double>& phi, const Domain& domain, double x, double z) {
+    double above = outside_distance(domain);
+    for (int j = domain.cells.y - 1; j >= 0; --j) {
+        const double y = (j + 0.5) * domain.h;
+        const double here = sample_cells(phi, domain, {x, y, z});
+        if (here < 0) {
+            if (j == domain.cells.y - 1) return domain.cells.y * domain.h;
+            return y + domain.h * here / (here - above);
+        }
+        above = here;
+    }
+    return 0;
+}
+
+}  // namespace flotsam

@@ -1,0 +1,43 @@
+// Where the liquid is: its free surface as a signed distance at cell centres, found from the particles.
+//
+// Each particle's volume is spread over the cells around it and smoothed once, which gives a filling c between
+// 0 and 1. For a flat surface c is a known function G of the distance to it, whatever the offset against the
+// grid; the distance is therefore G^-1(c), exact for flat surfaces and smooth for others. At walls c is divided by
+// what a full domain would give, so that a level surface stays level up to the wall.
+#pragma once
+
+#include "fluid/grid/particles.h"
+
+namespace flotsam {
+
+struct Surface {
+    Field<double> phi;      // signed distance, negative inside, at least 4 cells deep and 3 cells out [m]
+    Field<float> filling;   // c; 1 where particles are as dense as at rest
+};
+
+Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
+                               std::shared_ptr<const Tiling> tiling);
+
+// Cells that the pressure must act in although the smooth surface misses them: droplets, sheets and films thinner than
+// a cell. A cell with particles in it that does not rest on liquid gets a small negative distance; without this,
+// films would be pressed into the floor by gravity and droplets would not keep their volume.
+void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Domain& domain, Vec3 gravity);
+
+// The divergence that lets crowded cells expand and, deep inside, sparse ones contract until particles are as dense as
+// at rest [1/s]. Without it a moving liquid gains or loses volume as its particles drift together or apart.
+Field<double> crowding_source(const Surface& surface, const Domain& domain, double dt);
+
+// Volume of a unit cube on the negative side of the plane at signed distance `d` from its centre (in edges), with
+// `normal` pointing to the positive side (any length).
+double cube_fraction_below(double d, Vec3 normal);
+
+// Share of a cell that is liquid, from the distance and its slope.
+double liquid_fraction(const Field<double>& phi, const Domain& domain, Int3 c);
+
+// Volume inside the surface [m^3].
+double liquid_volume(const Field<double>& phi, const Domain& domain);
+
+// Height of the topmost surface above (x, z) [m]; 0 where it is dry.
+double surface_height(const Field<double>& phi, const Domain& domain, double x, double z);
+
+}  // namespace flotsam

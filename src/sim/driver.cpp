@@ -1,0 +1,77 @@
+#include "sim/driver.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace flotsam {
+
+namespace {
+// A failed step is tried again with half the time step at most this often (1/1024 of the planned step).
+constexpr int most_halvings = 10;
+}  // namespace
+
+Driver::Driver(const Scenario& scenario, std::unique_ptr<Scheme> scheme)
+    : scenario_(scenario), scheme_(std::move(scheme)) {}
+
+void Driver::start() {
+    now_ = World{};
+    frame_ = 0;
+    scheme_->start(now_, scenario_);
+}
+
+void Driver::visit_state(StateVisitor& visit) {
+    visit.scalar("frame", frame_);
+    now_.visit_state(visit, scenario_);
+    scheme_->visit_state(visit);
+}
+
+int Driver::last_frame() const {
+    // A duration that is a whole number of frames up to rounding ends on that frame.
+    return std::max(1, static_cast<int>(std::ceil(scenario_.time.duration * scenario_.time.frames_per_second - 1e-6)));
+}
+
+double Driver::frame_time(int frame) const { return frame / scenario_.time.frames_per_second; }
+
+std::pair<StepReport, double> Driver::advance() {
+    // Split what is left of this frame into equal steps that are all short enough.
+    const double target = frame_time(frame_ + 1), left = target - now_.time;
+    const double wanted = scenario_.time.time_step > 0 ? scenario_.time.time_step : scheme_->stable_dt(now_, scenario_);
+    const double steps = std::max(1.0, std::ceil(left / wanted - 1e-9));
+    double dt = left / steps;
+    for (int halving = 0;; ++halving) {
+        set_reproduction_hint(fmt::format("step {} at t = {} s with dt = {} s", now_.step, now_.time, dt));
+        StepReport report = scheme_->step(now_, next_, {scenario_, now_.time, dt, now_.step});
+        if (report.accepted) {
+            std::swap(now_, next_);
+            if (steps == 1 && halving == 0) {
+                now_.time = target;  // exactly, so that frames do not drift
+                ++frame_;
+            }
+            return {std::move(report), dt};
+        }
+        if (!scenario_.time.retry || halving == most_halvings)
+            throw StepFailure(fmt::format("step {} failed at t = {:.6g} s with dt = {:.3g} s: {}{}", now_.step, now_.time, dt,
+                                          report.reason, scenario_.time.retry ? "" : " (retries are off)"));
+        dt *= 0.5;
+    }
+}
+
+bool Driver::run(const std::vector<Observer*>& observers, const std::atomic<bool>& stop) {
+    for (Observer* o : observers) o->on_start(now_, frame_);
+    while (frame_ < last_frame()) {
+        if (stop) {
+            for (Observer* o : observers) o->on_finish(now_, frame_, false);
+            return false;
+        }
+        const int before = frame_;
+        const auto [report, dt] = advance();
+        for (Observer* o : observers) o->on_step(now_, report, dt);
+        if (frame_ != before)
+            for (Observer* o : observers) o->on_frame(now_, frame_);
+    }
+    for (Observer* o : observers) o->on_finish(now_, frame_, true);
+    return true;
+}
+
+}  // namespace flotsam

@@ -1,0 +1,140 @@
+#include "sim/measure.h"
+
+#include <cmath>
+
+#include "fluid/grid/sample.h"
+#include "fluid/grid/surface.h"
+
+namespace flotsam {
+
+namespace {
+
+using Measure = double(const World&, const Scenario&, const StepReport&);
+
+Vec3 momentum(const World& world, const Scenario& scenario) {
+    const Particles& p = world.liquid.particles;
+    if (!p.velocity.empty())
+        return scenario.particle_mass() *
+               fixed_sum<Vec3>(p.count(), 4096, [&](std::int64_t i) { return Vec3(p.velocity[i]); });
+    return scenario.particle_mass() * fixed_sum<Vec3>(p.count(), 4096, [&](std::int64_t i) {
+               return sample_velocity(world.liquid.velocity, scenario.domain, Vec3(p.position[i]));
+           });
+}
+
+double kinetic_energy(const World& world, const Scenario& scenario, const StepReport&) {
+    const Particles& p = world.liquid.particles;
+    return 0.5 * scenario.particle_mass() * fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
+               const Vec3 v = p.velocity.empty()
+                                  ? sample_velocity(world.liquid.velocity, scenario.domain, Vec3(p.position[i]))
+                                  : Vec3(p.velocity[i]);
+               return dot(v, v);
+           });
+}
+
+double potential_energy(const World& world, const Scenario& scenario, const StepReport&) {
+    const Particles& p = world.liquid.particles;
+    return -scenario.particle_mass() * fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
+               return dot(scenario.gravity, Vec3(p.position[i]));
+           });
+}
+
+double volume(const World& world, const Scenario& scenario, const StepReport&) {
+    return liquid_volume(world.liquid.phi, scenario.domain);
+}
+
+double droplet_volume(const World& world, const Scenario& scenario, const StepReport&) {
+    const Particles& p = world.liquid.particles;
+    return scenario.particle_volume() * fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
+               const double d = sample_cells(world.liquid.phi, scenario.domain, Vec3(p.position[i]));
+               return d > 0.5 * scenario.domain.h ? 1.0 : 0.0;
+           });
+}
+
+double top_speed(const World& world, const Scenario&, const StepReport&) {
+    const Particles& p = world.liquid.particles;
+    return parallel_max(std::int64_t(p.velocity.size()), 4096, 0, [&](std::int64_t i) { return double(length(p.velocity[i])); });
+}
+
+// The extreme place of the surface along an axis, between cell centres; `sign` +1 for the largest.
+double extent(const World& world, const Scenario& scenario, int axis, int sign) {
+    const Field<double>& phi = world.liquid.phi;
+    const Domain& domain = scenario.domain;
+    const double nothing = sign > 0 ? 0 : -domain.size()[axis];
+    return sign * max_over_cells(phi.tiling(), domain.cells, nothing, [&](Int3 c, std::int64_t n) {
+               if (phi[n] >= 0) return nothing;
+               const Int3 beyond = c + unit(axis) * sign;
+               double reach = 0.5;  // to the side of the domain
+               if (domain.has_cell(beyond)) reach = phi(beyond) < 0 ? 0 : phi[n] / (phi[n] - phi(beyond));
+               return sign * domain.cell_center(c)[axis] + reach * domain.h;
+           });
+}
+
+// What belongs to a step rather than to a state is zero before the first step.
+const std::vector<Quantity>& table() {
+    static const std::vector<Quantity> entries{
+        {"liquid.volume", "m^3", "volume inside the reconstructed surface", volume},
+        {"liquid.droplet_volume", "m^3", "volume of particles more than half a cell outside that surface", droplet_volume},
+        {"liquid.particle_volume", "m^3", "number of particles times the volume each stands for",
+         [](const World& w, const Scenario& s, const StepReport&) { return double(w.liquid.particles.count()) * s.particle_volume(); }},
+        {"liquid.momentum.x", "kg m/s", "momentum of the liquid along x",
+         [](const World& w, const Scenario& s, const StepReport&) { return momentum(w, s).x; }},
+        {"liquid.momentum.y", "kg m/s", "momentum of the liquid along y",
+         [](const World& w, const Scenario& s, const StepReport&) { return momentum(w, s).y; }},
+        {"liquid.momentum.z", "kg m/s", "momentum of the liquid along z",
+         [](const World& w, const Scenario& s, const StepReport&) { return momentum(w, s).z; }},
+        {"liquid.unaccounted.x", "kg m/s", "momentum along x that the step gained and no force explains",
+         [](const World&, const Scenario&, const StepReport& r) { return r.ledger.unaccounted.x; }},
+        {"liquid.unaccounted.y", "kg m/s", "momentum along y that the step gained and no force explains",
+         [](const World&, const Scenario&, const StepReport& r) { return r.ledger.unaccounted.y; }},
+        {"liquid.unaccounted.z", "kg m/s", "momentum along z that the step gained and no force explains",
+         [](const World&, const Scenario&, const StepReport& r) { return r.ledger.unaccounted.z; }},
+        {"liquid.kinetic_energy", "J", "kinetic energy of the particles", kinetic_energy},
+        {"liquid.potential_energy", "J", "energy in the gravity field, zero at the origin", potential_energy},
+        {"liquid.top_speed", "m/s", "speed of the fastest particle", top_speed},
+        {"liquid.front.x", "m", "largest x that the surface reaches",
+         [](const World& w, const Scenario& s, const StepReport&) { return extent(w, s, 0, 1); }},
+        {"liquid.top", "m", "largest y that the surface reaches",
+         [](const World& w, const Scenario& s, const StepReport&) { return extent(w, s, 1, 1); }},
+        {"liquid.divergence", "1/s", "largest divergence left in a liquid cell after the solve",
+         [](const World&, const Scenario&, const StepReport& r) { return r.largest_divergence; }},
+        {"liquid.particles_inside_solids", "1", "particles inside solids or outside the domain",
+         [](const World& w, const Scenario& s, const StepReport&) {
+             const Particles& p = w.liquid.particles;
+             return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
+                 return s.domain.has_cell(s.domain.cell_of(Vec3(p.position[i]))) ? 0.0 : 1.0;
+             });
+         }},
+    };
+    return entries;
+}
+
+// Pressure between cell centres: pi is smooth where p is not, and only liquid cells have one.
+double pressure_at(const World& world, const Scenario& scenario, Vec3 point) {
+    const Stencil s = cell_stencil(scenario.domain, point);
+    double sum = 0, weight = 0;
+    for (int c = 0; c < 8; ++c) {
+        const int di = c & 1, dj = c >> 1 & 1, dk = c >> 2;
+        const Int3 cell = s.sample(di, dj, dk);
+        if (world.liquid.phi(cell) >= 0) continue;
+        sum += s.weight(di, dj, dk) * world.liquid.potential(cell);
+        weight += s.weight(di, dj, dk);
+    }
+    if (weight == 0 || sample_cells(world.liquid.phi, scenario.domain, point) >= 0) return 0;
+    return sum / weight + scenario.liquid.density * dot(scenario.gravity, point);
+}
+
+}  // namespace
+
+const std::vector<Quantity>& quantities() { return table(); }
+
+double measure(const Probe& probe, const World& world, const Scenario& scenario) {
+    const LiquidState& liquid = world.liquid;
+    if (probe.kind == Probe::Kind::height)
+        return surface_height(liquid.phi, scenario.domain, probe.point.x, probe.point.z);
+    if (probe.kind == Probe::Kind::pressure) return pressure_at(world, scenario, probe.point);
+    const Vec3 v = sample_velocity(liquid.velocity, scenario.domain, probe.point);
+    if (probe.kind == Probe::Kind::speed) return length(v);
+    return v[int(probe.kind) - int(Probe::Kind::velocity_x)];
+}
+
+}  // namespace flotsam
