@@ -1,0 +1,96 @@
+#include "apps/command_table.h"
+
+#include "core/check.h"
+#include "scene/scene_template.h"
+
+namespace flotsam {
+
+namespace {
+
+std::vector<CommandText> make_table() {
+    using Kind = ArgumentText::Kind;
+    const OptionText threads{"--threads", "N",
+                             "threads to use; 0 (default) takes all cores; results do not depend on it"};
+    const OptionText out{"--out", "DIR", "run folder; default runs/<name of the scene>"};
+    const OptionText overwrite{"--overwrite", "", "replace an existing run folder"};
+    const OptionText quiet{"--quiet", "", "no progress, only problems"};
+    const OptionText csv{"--csv", "FILE", "also write the rows as CSV"};
+    const OptionText quick{"--quick", "", "coarse level only"};
+    const std::vector<OptionText> of_scene = {
+        {"--set", "KEY=VALUE", "override a key of the scene, e.g. domain.resolution=50; may be repeated"},
+        {"--scale", "X", "multiply the resolution, e.g. 0.5"},
+        {"--method", "NAME", "use this method instead of the scene's"},
+        threads,
+        out,
+        overwrite,
+        quiet};
+    const ArgumentText scene{Kind::scene_file, "SCENE", "scene file (.toml)"};
+    const auto plus = [](std::vector<OptionText> options, OptionText more) {
+        options.push_back(more);
+        return options;
+    };
+    std::vector<std::string_view> kinds;
+    for (const SceneTemplate& entry : scene_templates()) kinds.push_back(entry.kind);
+
+    return {
+        {"demo",
+         "simulate a small scene and say what is in its run folder",
+         "flotsam demo",
+         {},
+         {{"--out", "DIR", "run folder; default runs/demo, replaced each time"}, quiet, threads}},
+        {"run", "simulate a scene", "flotsam run scenes/start/dam_break.toml --set domain.resolution=60",
+         scene, plus(of_scene, {"--resume", "", "go on from the newest good checkpoint"})},
+        {"check", "run a scene and judge its claims; exits 0 only if all hold",
+         "flotsam check scenes/start/slab.toml --scale 0.5", scene,
+         plus(of_scene, {"--dry", "", "only validate, and say what a run would cost"})},
+        {"new",
+         "write a commented scene to start from",
+         "flotsam new my_scene.toml --kind slab",
+         {Kind::any_file, "FILE", "scene file to write"},
+         {{"--kind", "KIND", "dam-break (default), slab or fountain"}}},
+        {"list",
+         "list what there is, a line each",
+         "flotsam list methods",
+         {Kind::words,
+          "WHAT",
+          "methods, scenes, benches, cases, keys or quantities; default: the first four",
+          {"methods", "scenes", "benches", "cases", "keys", "quantities"}},
+         {}},
+        {"validate",
+         "measure against exact solutions and experiments",
+         "flotsam validate rest standing-wave --csv table.csv",
+         {Kind::words, "CASE", "cases to run; default: all"},
+         {csv, quick, threads}},
+        {"bench",
+         "measure speed",
+         "flotsam bench --csv bench.csv",
+         {Kind::words, "NAME", "benches to run; default: all"},
+         {csv, quick, threads}},
+        {"docs",
+         "write the scene reference",
+         "flotsam docs docs/scene_reference.md",
+         {Kind::any_file, "FILE", "file to write; - for standard output"},
+         {}},
+        {"completion",
+         "print the completion script of a shell",
+         "source <(flotsam completion bash)",
+         {Kind::words, "SHELL", "bash, zsh or fish", {"bash", "zsh", "fish"}},
+         {}},
+    };
+}
+
+}  // namespace
+
+const std::vector<CommandText>& command_table() {
+    static const std::vector<CommandText> table = make_table();
+    return table;
+}
+
+const CommandText& command_text(std::string_view name) {
+    for (const CommandText& command : command_table())
+        if (command.name == name) return command;
+    FLOTSAM_CHECK(!"a command is missing in the table");
+    return command_table().front();
+}
+
+}  // namespace flotsam

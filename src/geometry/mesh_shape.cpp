@@ -1,0 +1,89 @@
+// The one file of this folder that knows OpenVDB: the signed distance to a closed triangle mesh.
+#include <fmt/format.h>
+#include <openvdb/openvdb.h>
+#include <openvdb/tools/Interpolation.h>
+#include <openvdb/tools/MeshToVolume.h>
+
+#include "core/check.h"
+#include "geometry/mesh_reader.h"
+#include "geometry/shape.h"
+
+namespace flotsam {
+
+namespace {
+
+// Distances are kept within this many voxels of the surface; beyond, only the sign is.
+constexpr float band = 8;
+
+class MeshShape final : public Shape {
+  public:
+    MeshShape(openvdb::FloatGrid::Ptr grid, Box box, double spacing)
+        : grid_(std::move(grid)), box_(box), spacing_(spacing) {}
+
+    double distance(Vec3 p) const override {
+        const Vec3 beyond = max(max(box_.low - p, p - box_.high), Vec3{});
+        const double to_box = length(beyond);
+        const double limit = band * spacing_;
+        // Outside the band the mesh is at least as far as its box, and the grid's coordinates stay small.
+        if (to_box >= limit) return to_box;
+        const openvdb::Vec3d index(p.x / spacing_, p.y / spacing_, p.z / spacing_);
+        const double sampled = openvdb::tools::BoxSampler::sample(grid_->constTree(), index);
+        return sampled > 0 ? std::max(sampled, to_box) : sampled;
+    }
+    Box bounds() const override { return box_; }
+
+  private:
+    openvdb::FloatGrid::Ptr grid_;
+    Box box_;
+    double spacing_;  // of the voxels [m]
+};
+
+}  // namespace
+
+ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, double spacing) {
+    FLOTSAM_CHECK(spacing > 0 && scale > 0, spacing, scale);
+    TriangleMesh mesh = read_mesh(file);
+    for (Vec3& v : mesh.vertices) v = v * scale + position;
+    if (const std::int64_t open = boundary_edge_count(mesh); open > 0)
+        throw UserError(
+            fmt::format("{}: the mesh is not closed: {} of its edges border a hole\n"
+                        "  close it in a mesh editor (Blender: Mesh > Clean Up > Fill Holes)",
+                        file, open));
+    const Box box = bounds(mesh);
+    for (int axis = 0; axis < 3; ++axis)
+        // Voxel coordinates are 32-bit integers inside OpenVDB and floats in our hands.
+        if (!(std::max(std::abs(box.low[axis]), std::abs(box.high[axis])) / spacing < 1e6))
+            throw UserError(
+                fmt::format("{}: the mesh reaches from {} to {} m, far beyond what cells of {} m can "
+                            "follow\n  give it another 'scale'",
+                            file, box.low[axis], box.high[axis], spacing));
+    const double voxels = 2 * band * surface_area(mesh) / (spacing * spacing);
+    if (!(voxels < 3e8))
+        throw UserError(
+            fmt::format("{}: its surface crosses about {:.0f} million voxels of {} m\n"
+                        "  the mesh is much larger than the domain: give it another 'scale'",
+                        file, voxels / 1e6, spacing));
+
+    openvdb::initialize();
+    std::vector<openvdb::Vec3s> points;
+    std::vector<openvdb::Vec3I> triangles;
+    points.reserve(mesh.vertices.size());
+    triangles.reserve(mesh.triangles.size());
+    for (const Vec3& v : mesh.vertices) points.emplace_back(v.x, v.y, v.z);
+    for (const Int3& t : mesh.triangles) triangles.emplace_back(t.x, t.y, t.z);
+    const auto transform = openvdb::math::Transform::createLinearTransform(spacing);
+    // Flood-fills the sign from outside, so that it holds everywhere and does not depend on how triangles
+    // face.
+    openvdb::FloatGrid::Ptr grid = openvdb::tools::meshToLevelSet<openvdb::FloatGrid>(
+        *transform, points, triangles, std::vector<openvdb::Vec4I>{}, band);
+    bool inside = false;
+    for (auto value = grid->cbeginValueOn(); value && !inside; ++value) inside = *value < 0;
+    if (!inside)
+        throw UserError(
+            fmt::format("{}: the mesh encloses nothing that cells of {} m can see\n"
+                        "  give it a larger 'scale' or the domain a higher 'resolution'",
+                        file, 2 * spacing));
+    return std::make_shared<MeshShape>(std::move(grid), box, spacing);
+}
+
+}  // namespace flotsam

@@ -1,0 +1,69 @@
+#include "geometry/shape.h"
+
+#include <limits>
+#include <numbers>
+
+namespace flotsam {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+class Sphere final : public Shape {
+  public:
+    Sphere(Vec3 center, double radius) : center_(center), radius_(radius) {}
+    double distance(Vec3 p) const override { return length(p - center_) - radius_; }
+    Box bounds() const override {
+        const Vec3 r{radius_, radius_, radius_};
+        return {center_ - r, center_ + r};
+    }
+
+  private:
+    Vec3 center_;
+    double radius_;
+};
+
+class BoxShape final : public Shape {
+  public:
+    BoxShape(Vec3 low, Vec3 high) : box_{low, high} {}
+    double distance(Vec3 p) const override {
+        // How far p is beyond the nearer face of each pair; negative between the two.
+        const Vec3 beyond = max(box_.low - p, p - box_.high);
+        const double outside = length(max(beyond, Vec3{}));
+        const double inside = std::min(0.0, std::max({beyond.x, beyond.y, beyond.z}));
+        return outside + inside;
+    }
+    Box bounds() const override { return box_; }
+
+  private:
+    Box box_;
+};
+
+class Level final : public Shape {
+  public:
+    Level(double level, double amplitude, double wavelength)
+        : level_(level), amplitude_(amplitude), wave_number_(2 * std::numbers::pi / wavelength) {}
+    double distance(Vec3 p) const override {
+        const double surface = level_ + amplitude_ * std::cos(wave_number_ * p.x);
+        const double slope = -amplitude_ * wave_number_ * std::sin(wave_number_ * p.x);
+        // Height over the tangent: exact for a flat level, off by curvature times distance squared for a
+        // wave.
+        return (p.y - surface) / std::sqrt(1 + slope * slope);
+    }
+    Box bounds() const override {
+        return {{-infinity, -infinity, -infinity}, {infinity, level_ + std::abs(amplitude_), infinity}};
+    }
+
+  private:
+    double level_, amplitude_, wave_number_;
+};
+
+}  // namespace
+
+ShapePtr make_sphere(Vec3 center, double radius) { return std::make_shared<Sphere>(center, radius); }
+ShapePtr make_box(Vec3 low, Vec3 high) { return std::make_shared<BoxShape>(low, high); }
+ShapePtr make_level(double level, double amplitude, double wavelength) {
+    return std::make_shared<Level>(level, amplitude, wavelength);
+}
+
+}  // namespace flotsam

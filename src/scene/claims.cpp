@@ -1,0 +1,192 @@
+#include "scene/claims.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/check.h"
+
+namespace flotsam {
+
+namespace {
+
+// Steps end at window borders only up to rounding.
+constexpr double time_slack = 1e-9;  // [s]
+
+std::string_view over_text(Claim::Over over) {
+    switch (over) {
+        case Claim::Over::every:
+            return "";
+        case Claim::Over::mean:
+            return ", mean";
+        case Claim::Over::max:
+            return ", max";
+        case Claim::Over::min:
+            return ", min";
+        case Claim::Over::rms:
+            return ", rms";
+        case Claim::Over::final:
+            break;
+    }
+    return ", final";
+}
+
+std::string claim_text(const Claim& claim) {
+    std::string text = claim.what;
+    if (claim.relative_to_start) text += " relative to start";
+    text += over_text(claim.over);
+    if (claim.from == claim.until)
+        text += fmt::format(", at {:g} s", claim.from);
+    else if (claim.from > 0 && std::isfinite(claim.until))
+        text += fmt::format(", {:g} to {:g} s", claim.from, claim.until);
+    else if (claim.from > 0)
+        text += fmt::format(", from {:g} s", claim.from);
+    else if (std::isfinite(claim.until))
+        text += fmt::format(", until {:g} s", claim.until);
+    return claim.says.empty() ? text : fmt::format("{} ({})", claim.says, text);
+}
+
+std::string demand_text(const Claim& claim) {
+    if (std::isinf(claim.min)) return fmt::format("at most {:g}", claim.max);
+    if (std::isinf(claim.max)) return fmt::format("at least {:g}", claim.min);
+    return fmt::format("{:g} .. {:g}", claim.min, claim.max);
+}
+
+}  // namespace
+
+std::string verdict_line(const ClaimVerdict& verdict) {
+    return fmt::format("{}  {}: measured {}, demanded {}", verdict.holds ? "holds " : "FAILED", verdict.text,
+                       verdict.measured, verdict.demanded);
+}
+
+ClaimJudge::ClaimJudge(std::vector<Claim> claims, std::vector<Probe> probes)
+    : claims_(std::move(claims)), probes_(std::move(probes)), records_(claims_.size()) {}
+
+void ClaimJudge::sample(double time, const World& world, const Scenario& scenario, const StepReport& report) {
+    std::vector<double> values;
+    values.reserve(claims_.size());
+    for (const Claim& claim : claims_) {
+        double value = std::numeric_limits<double>::quiet_NaN();
+        for (const Quantity& quantity : quantities())
+            if (quantity.name == claim.what) value = quantity.value(world, scenario, report);
+        for (const Probe& probe : probes_)
+            if ("probe." + probe.name == claim.what) value = measure(probe, world, scenario);
+        values.push_back(value);
+    }
+    sample(time, values);
+}
+
+void ClaimJudge::sample(double time, const std::vector<double>& values) {
+    FLOTSAM_CHECK(values.size() == claims_.size(), values.size(), claims_.size());
+    for (std::size_t n = 0; n < claims_.size(); ++n) sample(claims_[n], records_[n], time, values[n]);
+}
+
+void ClaimJudge::sample(const Claim& claim, Record& record, double time, double value) {
+    if (!record.any_sample) record.start = value;
+    double seen_time = time, seen = value;
+    bool inside = time >= claim.from - time_slack && time <= claim.until + time_slack;
+    if (claim.from == claim.until && !record.in_window && record.any_sample && !inside &&
+        record.last_time < claim.from && time > claim.from) {
+        // A moment between two steps: read it off the line between them.
+        const double share = (claim.from - record.last_time) / (time - record.last_time);
+        seen = record.last_value + share * (value - record.last_value);
+        seen_time = claim.from;
+        inside = true;
+    }
+    record.any_sample = true;
+    record.last_time = time;
+    record.last_value = value;
+    if (!inside) return;
+
+    if (!std::isfinite(seen) && !record.broken) {
+        record.broken = true;
+        record.broken_time = seen_time;
+    }
+    if (!record.in_window) {
+        record.first_time = seen_time;
+        record.low = record.high = seen;
+        record.low_time = record.high_time = seen_time;
+    } else {
+        const double dt = seen_time - record.newest_time;
+        record.integral += dt * (seen + record.newest) / 2;
+        record.square_integral += dt * (seen * seen + record.newest * record.newest) / 2;
+        if (seen < record.low) record.low = seen, record.low_time = seen_time;
+        if (seen > record.high) record.high = seen, record.high_time = seen_time;
+    }
+    record.in_window = true;
+    record.newest_time = seen_time;
+    record.newest = seen;
+}
+
+std::vector<ClaimVerdict> ClaimJudge::verdicts() const {
+    std::vector<ClaimVerdict> all;
+    for (std::size_t n = 0; n < claims_.size(); ++n) all.push_back(verdict(claims_[n], records_[n]));
+    return all;
+}
+
+ClaimVerdict ClaimJudge::verdict(const Claim& claim, const Record& record) const {
+    ClaimVerdict result{claim_text(claim), "", demand_text(claim), false};
+    if (!record.in_window) {
+        result.measured =
+            record.any_sample
+                ? fmt::format("nothing: the run ended at {:g} s, before that time", record.last_time)
+                : "nothing: no step was taken";
+        return result;
+    }
+    if (record.broken) {
+        result.measured = fmt::format("no finite number at {:g} s", record.broken_time);
+        return result;
+    }
+    double scale = 1;
+    if (claim.relative_to_start) {
+        if (record.start == 0 || !std::isfinite(record.start)) {
+            result.measured = fmt::format("no ratio: it was {} at the start", record.start);
+            return result;
+        }
+        scale = 1 / record.start;
+    }
+    // Time-weighted, so that short steps do not count for more; a single sample is its own mean.
+    const double span = record.newest_time - record.first_time;
+    const double mean = span > 0 ? record.integral / span : record.newest;
+    const double mean_square = span > 0 ? record.square_integral / span : record.newest * record.newest;
+    const auto within = [&](double value) { return value >= claim.min && value <= claim.max; };
+    double value = 0;
+    switch (claim.over) {
+        case Claim::Over::every: {
+            // A negative start turns the order around.
+            const bool turned = scale < 0;
+            const double low = (turned ? record.high : record.low) * scale;
+            const double high = (turned ? record.low : record.high) * scale;
+            result.holds = within(low) && within(high);
+            if (low == high) {
+                result.measured = fmt::format("{:.6g}", low);
+                return result;
+            }
+            const double low_time = turned ? record.high_time : record.low_time;
+            const double high_time = turned ? record.low_time : record.high_time;
+            result.measured =
+                fmt::format("{:.6g} (at {:g} s) .. {:.6g} (at {:g} s)", low, low_time, high, high_time);
+            return result;
+        }
+        case Claim::Over::mean:
+            value = mean * scale;
+            break;
+        case Claim::Over::rms:
+            value = std::sqrt(mean_square) * std::abs(scale);
+            break;
+        case Claim::Over::max:
+            value = (scale < 0 ? record.low : record.high) * scale;
+            break;
+        case Claim::Over::min:
+            value = (scale < 0 ? record.high : record.low) * scale;
+            break;
+        case Claim::Over::final:
+            value = record.newest * scale;
+            break;
+    }
+    result.holds = within(value);
+    result.measured = fmt::format("{:.6g}", value);
+    return result;
+}
+
+}  // namespace flotsam

@@ -1,0 +1,67 @@
+// What a scene says must be seen, and the judge who watches a run and decides.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "sim/measure.h"
+
+namespace flotsam {
+
+struct Claim {
+    enum class Over { every, mean, max, min, rms, final };
+
+    std::string what;  // a quantity's name, or "probe.NAME"
+    std::string says;  // in words; may be empty
+    double min = -std::numeric_limits<double>::infinity(), max = std::numeric_limits<double>::infinity();
+    bool relative_to_start = false;  // min and max bound the value divided by its value at the start
+    double from = 0, until = std::numeric_limits<double>::infinity();  // [s]; equal for a moment
+    Over over = Over::every;
+};
+
+struct ClaimVerdict {
+    std::string text;      // what was claimed
+    std::string measured;  // "0.9971 .. 1.0012", or why there is nothing
+    std::string demanded;  // "0.99 .. 1.01"
+    bool holds = false;
+};
+
+// "holds  liquid.volume relative to start   measured 0.998 .. 1.002   demanded 0.99 .. 1.01"
+std::string verdict_line(const ClaimVerdict& verdict);
+
+// Watches a run from its start; keeps running sums only.
+class ClaimJudge {
+  public:
+    ClaimJudge(std::vector<Claim> claims, std::vector<Probe> probes);
+
+    // Call at the start and after every step, in order of time.
+    void sample(double time, const World& world, const Scenario& scenario, const StepReport& report);
+    // The same with one value for each claim.
+    void sample(double time, const std::vector<double>& values);
+
+    std::vector<ClaimVerdict> verdicts() const;
+
+  private:
+    // What has been seen of one claim's quantity inside its window.
+    struct Record {
+        double start = 0;                      // value of the very first sample
+        double last_time = 0, last_value = 0;  // of the newest sample, inside the window or not
+        bool any_sample = false;
+        bool in_window = false;    // at least one sample was
+        bool broken = false;       // a value was not a finite number
+        double broken_time = 0;    // when [s]
+        double low = 0, high = 0;  // over the window
+        double low_time = 0, high_time = 0;
+        double first_time = 0, newest_time = 0, newest = 0;  // of the window
+        double integral = 0, square_integral = 0;            // over time, trapezoids
+    };
+    void sample(const Claim& claim, Record& record, double time, double value);
+    ClaimVerdict verdict(const Claim& claim, const Record& record) const;
+
+    std::vector<Claim> claims_;
+    std::vector<Probe> probes_;
+    std::vector<Record> records_;
+};
+
+}  // namespace flotsam

@@ -1,0 +1,138 @@
+#include "scene/estimate.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+
+namespace flotsam {
+
+namespace {
+
+// Bytes that one particle takes in Particles.
+double particle_bytes(Carrier carrier) {
+    switch (carrier) {
+        case Carrier::markers:
+            return 12;
+        case Carrier::flip:
+            return 24;
+        case Carrier::apic:
+            break;
+    }
+    return 60;
+}
+
+double smallest(double a, double b) { return std::min(a, b); }
+
+// Volume that an emitter adds while it works [m^3].
+double emitted_volume(const Emitter& emitter, const Scenario& scenario) {
+    const double inside = volume_inside(*emitter.region, scenario.domain);
+    const double time = std::max(0.0, smallest(emitter.until, scenario.time.duration) - emitter.from);
+    // Its cross-section as if it were a cube; in a slab as if it were a square.
+    const double h = scenario.domain.h;
+    const double area = scenario.domain.flat() ? std::sqrt(inside / h) * h : std::cbrt(inside * inside);
+    return inside + area * length(emitter.velocity) * time;
+}
+
+}  // namespace
+
+double volume_inside(const Shape& shape, const Domain& domain) {
+    const Box box = shape.bounds();
+    const Vec3 size = domain.size();
+    const Vec3 low = max(box.low, Vec3{}), high = min(box.high, size);
+    if (!(low.x < high.x && low.y < high.y && (domain.flat() || low.z < high.z))) return 0;
+    // As fine as particles lie, but never more than 64 places along a side: it is an estimate.
+    Int3 count{1, 1, 1};
+    Vec3 step{1, 1, domain.h};
+    for (int axis = 0; axis < (domain.flat() ? 2 : 3); ++axis) {
+        const double extent = high[axis] - low[axis];
+        count[axis] = static_cast<int>(std::clamp(std::ceil(2 * extent / domain.h), 1.0, 64.0));
+        step[axis] = extent / count[axis];
+    }
+    std::int64_t hits = 0;
+    for (int k = 0; k < count.z; ++k)
+        for (int j = 0; j < count.y; ++j)
+            for (int i = 0; i < count.x; ++i) {
+                Vec3 p{low.x + (i + 0.5) * step.x, low.y + (j + 0.5) * step.y, low.z + (k + 0.5) * step.z};
+                if (domain.flat()) p.z = domain.h / 2;
+                hits += shape.contains(p);
+            }
+    return static_cast<double>(hits) * step.x * step.y * step.z;
+}
+
+Estimate estimate(const Scenario& scenario, const OutputSettings& output) {
+    const Domain& domain = scenario.domain;
+    Estimate e;
+    e.cells = std::int64_t{domain.cells.x} * domain.cells.y * domain.cells.z;
+    double volume = 0, fastest = 0;
+    for (const Fill& fill : scenario.liquid.fills) {
+        volume += volume_inside(*fill.region, domain);
+        fastest = std::max(fastest, length(fill.velocity));
+    }
+    for (const Emitter& emitter : scenario.liquid.emitters) {
+        volume += emitted_volume(emitter, scenario);
+        fastest = std::max(fastest, length(emitter.velocity));
+    }
+    const double cells = static_cast<double>(e.cells);
+    const double liquid_cells = smallest(volume / domain.cell_volume(), cells);
+    const double particles = liquid_cells * particles_per_cell(domain);
+    e.liquid_cells = static_cast<std::int64_t>(liquid_cells);
+    e.particles = static_cast<std::int64_t>(particles);
+
+    // Tiles of 8 cells a side around the liquid, as if it were one lump with a tile of air around it. A slab
+    // is one cell thick, but its tiles are not.
+    const auto padded = [](double n) { return 8 * std::ceil((n + 1) / 8); };
+    const double all_tiles = padded(domain.cells.x) * padded(domain.cells.y) * padded(domain.cells.z);
+    const double lump = domain.flat() ? 8 * std::pow(std::sqrt(liquid_cells) + 16, 2)
+                                      : std::pow(std::cbrt(liquid_cells) + 16, 3);
+    const double tile_cells = smallest(all_tiles, lump);
+    e.memory = 2 * particle_bytes(scenario.liquid.carrier) * particles + 100 * tile_cells +
+               700 * liquid_cells + 4 * all_tiles / 512;
+
+    const double surface_cells =
+        2 * (domain.flat() ? std::sqrt(liquid_cells) : std::pow(liquid_cells, 2.0 / 3));
+    if (output.surface) e.disk_per_frame += 50 * surface_cells;  // a vertex with velocity and two triangles
+    if (output.volume) e.disk_per_frame += 16 * tile_cells;
+    if (output.particles) e.disk_per_frame += 24 * particles;
+    e.frames = std::llround(scenario.time.duration * scenario.time.frames_per_second);
+
+    // The liquid falls at most through the box; the measured costs per particle and per cell and iteration
+    // are those of two cores of a common machine.
+    const double fall = std::sqrt(2 * length(scenario.gravity) * domain.size().y);
+    const double speed = std::max(1e-6, std::max(fastest, fall / 2));
+    const double frame = 1 / scenario.time.frames_per_second;
+    const double dt =
+        scenario.time.time_step > 0 ? scenario.time.time_step : scenario.time.cfl * domain.h / speed;
+    const double steps = std::max(1.0, frame / dt);
+    const double iterations = 10 + (domain.flat() ? std::sqrt(liquid_cells) : std::cbrt(liquid_cells));
+    e.seconds_per_frame = steps * (1e-3 + 0.5e-6 * particles + 20e-9 * liquid_cells * iterations);
+    return e;
+}
+
+std::string byte_text(double bytes) {
+    constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    int unit = 0;
+    for (; bytes >= 1000 && unit < 5; ++unit) bytes /= 1000;
+    return fmt::format("{:.{}f} {}", bytes, unit == 0 || bytes >= 100 ? 0 : 1, units[unit]);
+}
+
+std::string estimate_text(const Estimate& e) {
+    const double total = e.seconds_per_frame * static_cast<double>(e.frames);
+    const std::string time = total < 120    ? fmt::format("{:.0f} s", total)
+                             : total < 7200 ? fmt::format("{:.0f} min", total / 60)
+                                            : fmt::format("{:.1f} h", total / 3600);
+    return fmt::format(
+        "cells      {} ({} with liquid)\n"
+        "particles  {}\n"
+        "memory     {}\n"
+        "disk       {} per frame, {} for {} frames\n"
+        "time       about {:.2g} s per frame, {} in all\n",
+        e.cells, e.liquid_cells, e.particles, byte_text(e.memory), byte_text(e.disk_per_frame),
+        byte_text(e.disk_per_frame * static_cast<double>(e.frames)), e.frames, e.seconds_per_frame, time);
+}
+
+double machine_memory() {
+    return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+}
+
+}  // namespace flotsam

@@ -1,0 +1,680 @@
+#include "scene/scene.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <set>
+
+#include "core/check.h"
+#include "coupling/scheme.h"
+#include "geometry/mesh_reader.h"
+#include "scene/estimate.h"
+#include "scene/schema.h"
+#include "scene/suggest.h"
+#include "scene/toml_tree.h"
+
+namespace flotsam {
+
+namespace {
+
+using Kind = TomlNode::Kind;
+
+std::string read_text(const std::filesystem::path& file) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error))
+        throw UserError(
+            fmt::format("{}: there is no such scene file\n  `flotsam list scenes` shows scenes to start from",
+                        file.string()));
+    if (!std::filesystem::is_regular_file(file, error))
+        throw UserError(fmt::format("{}: not a file\n  name a scene file (.toml)", file.string()));
+    if (std::filesystem::file_size(file, error) > 16'000'000)
+        throw UserError(fmt::format("{}: larger than 16 MB\n  this is no scene file", file.string()));
+    std::ifstream stream(file, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (!stream) throw UserError(fmt::format("{}: cannot be read\n  check its permissions", file.string()));
+    return text;
+}
+
+// FNV-1a: the same everywhere, and enough to tell scenes apart.
+std::uint64_t hash_text(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325ULL) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return hash;
+}
+
+bool overlap(const Box& a, const Box& b) {
+    for (int axis = 0; axis < 3; ++axis)
+        if (!(a.low[axis] <= b.high[axis] && b.low[axis] <= a.high[axis])) return false;
+    return true;
+}
+
+// Turns a validated tree into a scene. What the table of keys cannot know is checked here.
+class SceneBuilder {
+  public:
+    SceneBuilder(const TomlNode& root, std::filesystem::path folder, Mistakes& mistakes)
+        : root_(root), folder_(std::move(folder)), mistakes_(mistakes) {}
+
+    Scene build() {
+        read_times();
+        read_domain();
+        mistakes_.throw_if_any();  // everything below measures lengths in cells of the domain
+        read_liquid();
+        read_solids();
+        read_probes();
+        read_claims();
+        read_output();
+        check_method();
+        mistakes_.throw_if_any();
+        check_cost();
+        mistakes_.throw_if_any();
+        return std::move(scene_);
+    }
+    std::uint64_t mesh_hash() const { return mesh_hash_; }
+
+  private:
+    // Present in a validated tree with defaults.
+    const TomlNode& get(const TomlNode& table, std::string_view key) const {
+        const TomlNode* node = table.find(key);
+        FLOTSAM_CHECK(node != nullptr);
+        return *node;
+    }
+    double number(const TomlNode& table, std::string_view key) const { return get(table, key).number; }
+    double number_or(const TomlNode& table, std::string_view key, double fallback) const {
+        const TomlNode* node = table.find(key);
+        return node ? node->number : fallback;
+    }
+    const std::vector<TomlNode>& entries(const TomlNode& table, std::string_view key) const {
+        static const std::vector<TomlNode> none;
+        const TomlNode* node = table.find(key);
+        return node ? node->items : none;
+    }
+    void warn(Place place, const std::string& message) {
+        scene_.warnings.push_back(fmt::format("{}: {}", mistakes_.where(place), message));
+    }
+    const Domain& domain() const { return scene_.scenario.domain; }
+
+    // A point or vector; in 2D a third number is ignored.
+    Vec3 vector(const TomlNode& list, double flat_z) {
+        if (!flat_ && list.items.size() < 3)
+            mistakes_.add(list.place, "two numbers are enough only in 2D",
+                          "give x, y and z, or set scene.dimensions = 2");
+        Vec3 v;
+        for (std::size_t axis = 0; axis < std::min<std::size_t>(3, list.items.size()); ++axis)
+            v[axis] = list.items[axis].number;
+        if (flat_) v.z = flat_z;
+        return v;
+    }
+    // Positions in 2D lie in the middle of the slab.
+    Vec3 position(const TomlNode& list) { return vector(list, domain().h / 2); }
+    Vec3 velocity(const TomlNode& list) {
+        if (flat_ && list.items.size() == 3 && list.items[2].number != 0)
+            mistakes_.add(list.items[2].place, "nothing moves along z in 2D",
+                          "set the third number to 0 or leave it out");
+        return vector(list, 0);
+    }
+
+    void read_times() {
+        const TomlNode& table = get(root_, "scene");
+        Scenario& scenario = scene_.scenario;
+        const TomlNode* title = table.find("title");
+        scenario.title = title ? title->text : "";
+        scenario.method = get(table, "method").text;
+        flat_ = get(table, "dimensions").integer == 2;
+        TimeSettings& time = scenario.time;
+        time.duration = number(table, "duration");
+        time.frames_per_second = number(table, "frames_per_second");
+        time.cfl = number(table, "cfl");
+        time.time_step = number_or(table, "time_step", 0);
+        time.retry = get(table, "retry").boolean;
+        const double frames = time.duration * time.frames_per_second;
+        if (frames < 1 - 1e-9)
+            mistakes_.add(get(table, "duration").place,
+                          fmt::format("'duration' {} s is shorter than one frame", time.duration),
+                          "raise 'duration' or 'frames_per_second'");
+        if (frames > 1e6)
+            mistakes_.add(get(table, "duration").place, fmt::format("this asks for {:g} frames", frames),
+                          "lower 'duration' or 'frames_per_second': a million frames is the most");
+        if (time.time_step > 0 && time.duration / time.time_step > 1e9)
+            mistakes_.add(get(table, "time_step").place,
+                          fmt::format("this asks for {:g} steps", time.duration / time.time_step),
+                          "raise 'time_step', or leave it out to let 'cfl' choose it");
+        const TomlNode& gravity = get(table, "gravity");
+        scenario.gravity = gravity.is(Kind::array) ? velocity(gravity) : Vec3{0, -gravity.number, 0};
+    }
+
+    void read_domain() {
+        const TomlNode& table = get(root_, "domain");
+        const TomlNode& size_node = get(table, "size");
+        const Vec3 size = asked_size_ = vector(size_node, 0);
+        const int axes = flat_ ? 2 : 3;
+        const TomlNode& resolution = get(table, "resolution");
+        Domain& box = scene_.scenario.domain;
+        const double longest = std::max({size.x, size.y, flat_ ? 0 : size.z});
+        box.h = longest / static_cast<double>(resolution.integer);
+        box.cells = {1, 1, 1};
+        for (int axis = 0; axis < axes; ++axis) {
+            const double cells = std::round(size[axis] / box.h);
+            box.cells[axis] = static_cast<int>(cells);
+            // A box one cell thick would be taken for a slab by everything that follows.
+            if (cells < 2)
+                mistakes_.add(
+                    resolution.place,
+                    fmt::format("only {:g} cells along side {} ({} m)", cells, axis + 1, size[axis]),
+                    "raise 'resolution', or set scene.dimensions = 2 for a thin slab");
+            else if (std::abs(cells * box.h - size[axis]) > 1e-6 * size[axis])
+                warn(size_node.place,
+                     fmt::format("side {} is {:.6g} m instead of {:.6g} m: whole cells of {:.6g} m", axis + 1,
+                                 cells * box.h, size[axis], box.h));
+        }
+        if (flat_ && size_node.items.size() == 3)
+            warn(size_node.place,
+                 fmt::format("the third side is ignored in 2D: the slab is one cell of {:.6g} m thick",
+                             box.h));
+
+        const TomlNode& walls = get(table, "walls");
+        constexpr std::string_view names[] = {"left", "right", "bottom", "top", "back", "front"};
+        for (int side = 0; side < 6; ++side) {
+            const TomlNode& wall = get(walls, names[side]);
+            const bool detailed = wall.is(Kind::table);
+            const std::string& kind = detailed ? get(wall, "kind").text : wall.text;
+            box.walls[side].kind = kind == "open" ? WallKind::open : WallKind::closed;
+            box.walls[side].slip =
+                detailed ? number_or(wall, "slip", number(walls, "slip")) : number(walls, "slip");
+            if (flat_ && side >= z_low) {
+                if (kind == "open")
+                    mistakes_.add(wall.place, fmt::format("the {} of a 2D scene cannot be open", names[side]),
+                                  "leave it out");
+                box.walls[side] = {};
+            }
+        }
+    }
+
+    // The shape that a fill, emitter or sink names. In 2D boxes reach through the slab, so that only x and y
+    // count.
+    ShapePtr region(const TomlNode& table, std::string_view what) {
+        const double far = 10 * length(domain().size());
+        if (const TomlNode* box = table.find("box")) {
+            Vec3 low = position(get(*box, "min")), high = position(get(*box, "max"));
+            if (flat_) low.z = -far, high.z = far;
+            for (int axis = 0; axis < 3; ++axis)
+                if (!(low[axis] < high[axis])) {
+                    mistakes_.add(box->place,
+                                  fmt::format("the box is empty: its {} goes from {} to {}", "xyz"[axis],
+                                              low[axis], high[axis]),
+                                  "'min' must be below 'max' in every coordinate");
+                    return nullptr;
+                }
+            warn_if_clipped({low, high}, table, what);
+            // Liquid against a wall has no surface there: let the box reach through. It also closes the gap
+            // that appears where rounding to whole cells has moved the wall away.
+            for (int axis = 0; axis < 3; ++axis) {
+                const double slack = 1e-9 * asked_size_[axis];
+                if (low[axis] <= slack) low[axis] = std::min(low[axis], -far);
+                if (high[axis] >= asked_size_[axis] - slack) high[axis] = std::max(high[axis], far);
+            }
+            return make_box(low, high);
+        }
+        if (const TomlNode* level = table.find("level")) {
+            const TomlNode* wave = table.find("wave");
+            return wave ? make_level(level->number, number(*wave, "amplitude"), number(*wave, "wavelength"))
+                        : make_level(level->number);
+        }
+        ShapePtr shape;
+        if (const TomlNode* sphere = table.find("sphere")) {
+            shape = make_sphere(position(get(*sphere, "center")), number(*sphere, "radius"));
+        } else {
+            const TomlNode& mesh = get(table, "mesh");
+            const std::filesystem::path file = mesh_file(get(mesh, "file"));
+            if (file.empty()) return nullptr;
+            try {
+                shape = make_mesh_shape(file.string(), number(mesh, "scale"), position(get(mesh, "position")),
+                                        domain().h / 2);
+            } catch (const UserError& error) {
+                add_nested(get(mesh, "file").place, error.what());
+                return nullptr;
+            }
+        }
+        warn_if_clipped(shape->bounds(), table, what);
+        return shape;
+    }
+
+    // What a reader says about a file, placed where the scene names that file.
+    void add_nested(Place place, std::string_view text) {
+        const std::size_t end = text.find("\n  ");
+        mistakes_.add(
+            place, std::string(text.substr(0, end)),
+            end == std::string_view::npos ? "choose another file" : std::string(text.substr(end + 3)));
+    }
+
+    // Checks that the mesh file exists and takes it into the scene's hash; empty when it does not.
+    std::filesystem::path mesh_file(const TomlNode& node) {
+        if (node.text.empty() || node.text.find('\0') != std::string::npos) {
+            mistakes_.add(node.place, "'file' is no file name", "name a .obj, .ply or .stl file");
+            return {};
+        }
+        const std::filesystem::path file = folder_ / node.text;
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(file, error)) {
+            mistakes_.add(node.place, fmt::format("there is no mesh file '{}'", file.string()),
+                          "paths are relative to the scene file");
+            return {};
+        }
+        std::ifstream stream(file, std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+        mesh_hash_ = hash_text(bytes, mesh_hash_);
+        return file;
+    }
+
+    // Refuses a region without any place for a particle inside the domain.
+    bool usable(const ShapePtr& shape, const TomlNode& table, std::string_view what) {
+        if (!shape) return false;
+        const Box bounds = shape->bounds(), inside{{}, domain().size()};
+        if (!overlap(bounds, inside)) {
+            const Vec3 size = domain().size();
+            mistakes_.add(table.place, fmt::format("this {} lies outside the domain", what),
+                          fmt::format("the domain reaches from the origin to [{:g}, {:g}, {:g}]", size.x,
+                                      size.y, size.z));
+            return false;
+        }
+        if (!(volume_inside(*shape, domain()) >= scene_.scenario.particle_volume())) {
+            mistakes_.add(
+                table.place,
+                fmt::format("this {} holds no liquid: it is empty, or smaller than a cell of {:.3g} m", what,
+                            domain().h),
+                "make it larger or raise domain.resolution");
+            return false;
+        }
+        return true;
+    }
+
+    void warn_if_clipped(const Box& bounds, const TomlNode& table, std::string_view what) {
+        if (what == "sink") return;              // a drain set into the floor is no mistake
+        const double slack = 0.55 * domain().h;  // rounding to whole cells moves a wall by up to half a cell
+        for (int axis = 0; axis < (flat_ ? 2 : 3); ++axis)
+            if (bounds.low[axis] < -slack || bounds.high[axis] > domain().size()[axis] + slack) {
+                warn(table.place,
+                     fmt::format("this {} reaches out of the domain; that part is ignored", what));
+                return;
+            }
+    }
+
+    template <class Timed>
+    void read_times_of(const TomlNode& table, Timed& timed) {
+        timed.from = number(table, "from");
+        timed.until = number_or(table, "until", timed.until);
+        if (!(timed.from < timed.until))
+            mistakes_.add(table.place,
+                          fmt::format("'until' ({} s) is not after 'from' ({} s)", timed.until, timed.from),
+                          "raise 'until'");
+    }
+
+    void read_liquid() {
+        const TomlNode& table = get(root_, "liquid");
+        LiquidSettings& liquid = scene_.scenario.liquid;
+        liquid.density = number(table, "density");
+        const std::string& carrier = get(table, "carrier").text;
+        liquid.carrier = carrier == "flip"      ? Carrier::flip
+                         : carrier == "markers" ? Carrier::markers
+                                                : Carrier::apic;
+        liquid.flip_share = number(table, "flip_share");
+        liquid.reseed = get(table, "reseed").boolean;
+        liquid.seed = static_cast<std::uint64_t>(get(table, "seed").integer);
+        for (const TomlNode& entry : entries(table, "fill")) {
+            if (entry.find("wave") && !entry.find("level"))
+                mistakes_.add(entry.find("wave")->place, "'wave' needs 'level'",
+                              "a wave is added to a level");
+            Fill fill{region(entry, "fill"), velocity(get(entry, "velocity"))};
+            if (!usable(fill.region, entry, "fill")) continue;
+            liquid.fills.push_back(fill);
+        }
+        for (const TomlNode& entry : entries(table, "emitter")) {
+            Emitter emitter{region(entry, "emitter"), velocity(get(entry, "velocity"))};
+            read_times_of(entry, emitter);
+            if (!usable(emitter.region, entry, "emitter")) continue;
+            liquid.emitters.push_back(emitter);
+        }
+        for (const TomlNode& entry : entries(table, "sink")) {
+            Sink sink{region(entry, "sink")};
+            read_times_of(entry, sink);
+            if (!usable(sink.region, entry, "sink")) continue;
+            liquid.sinks.push_back(sink);
+        }
+        if (entries(table, "fill").empty() && entries(table, "emitter").empty())
+            mistakes_.add(table.place, "there is no liquid in this scene",
+                          "add a [[liquid.fill]] or a [[liquid.emitter]]");
+    }
+
+    // Half the extents of a solid before it is turned; for a mesh around the middle of its box.
+    struct Extent {
+        Vec3 center, half;
+    };
+    Extent solid_extent(const TomlNode& shape, bool& good) {
+        const auto pair = [](const TomlNode& list) {
+            return std::pair{list.items[0].number, list.items[1].number};
+        };
+        if (const TomlNode* box = shape.find("box")) return {{}, vector(*box, domain().h) * 0.5};
+        if (const TomlNode* sphere = shape.find("sphere")) {
+            const double r = sphere->number;
+            return {{}, {r, r, r}};
+        }
+        if (const TomlNode* capsule = shape.find("capsule")) {
+            const auto [r, l] = pair(*capsule);
+            return {{}, {r, l / 2 + r, r}};
+        }
+        if (const TomlNode* cylinder = shape.find("cylinder")) {
+            const auto [r, l] = pair(*cylinder);
+            return {{}, {r, l / 2, r}};
+        }
+        if (const TomlNode* torus = shape.find("torus")) {
+            const auto [ring, tube] = pair(*torus);
+            if (!(tube < ring))
+                mistakes_.add(torus->place, "the tube of the torus is thicker than its ring",
+                              "the first radius must be the larger one");
+            return {{}, {ring + tube, tube, ring + tube}};
+        }
+        const TomlNode& mesh = get(shape, "mesh");
+        const std::filesystem::path file = mesh_file(get(mesh, "file"));
+        good = false;
+        if (file.empty()) return {};
+        try {
+            const Box box = bounds(read_mesh(file));
+            good = true;
+            const double scale = number(mesh, "scale");
+            return {(box.low + box.high) * (0.5 * scale), (box.high - box.low) * (0.5 * scale)};
+        } catch (const UserError& error) {
+            add_nested(get(mesh, "file").place, error.what());
+            return {};
+        }
+    }
+
+    void check_name(const TomlNode& node, std::set<std::string>& taken, std::string_view what) {
+        const bool plain =
+            !node.text.empty() &&
+            node.text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+                std::string::npos;
+        if (!plain)
+            mistakes_.add(node.place, fmt::format("\"{}\" cannot name a {}", node.text, what),
+                          "use letters, digits, - and _");
+        else if (!taken.insert(node.text).second)
+            mistakes_.add(node.place, fmt::format("two {}s are called \"{}\"", what, node.text),
+                          "give each its own name");
+    }
+
+    void read_solids() {
+        std::set<std::string> names;
+        for (const TomlNode& entry : entries(root_, "solid")) {
+            const TomlNode& name = get(entry, "name");
+            check_name(name, names, "solid");
+            const std::string& motion = get(entry, "motion").text;
+            SolidDescription solid{name.text, motion == "scripted"  ? Motion::scripted
+                                              : motion == "rigid"   ? Motion::rigid
+                                              : motion == "elastic" ? Motion::elastic
+                                              : motion == "cloth"   ? Motion::cloth
+                                                                    : Motion::fixed};
+            bool good = true;
+            const Extent extent = solid_extent(get(entry, "shape"), good);
+            Vec3 center = position(get(entry, "position")) + extent.center, half = extent.half;
+            if (const TomlNode* rotation = entry.find("rotation")) {
+                if (const TomlNode& axis = get(*rotation, "axis");
+                    axis.items.size() == 3 && axis.items[0].number == 0 && axis.items[1].number == 0 &&
+                    axis.items[2].number == 0)
+                    mistakes_.add(axis.place, "the axis of a rotation has no direction",
+                                  "write for example axis = [0, 1, 0]");
+                const double reach = length(half);
+                // Whatever the turn, the body stays inside this ball.
+                half = {reach, reach, reach};
+                center = position(get(entry, "position"));
+                if (length(extent.center) > 0) half = half + Vec3{1, 1, 1} * length(extent.center);
+            }
+            if (good)
+                check_solid_place(entry, name.text, solid.motion, {center - half, center + half},
+                                  entry.find("rotation"));
+            scene_.scenario.solids.push_back(solid);
+        }
+    }
+
+    void check_solid_place(const TomlNode& entry, const std::string& name, Motion motion, const Box& box,
+                           bool turned) {
+        const Vec3 size = domain().size();
+        const Box inside{{}, size};
+        const std::string advice =
+            fmt::format("the domain reaches from the origin to [{:g}, {:g}, {:g}]", size.x, size.y, size.z);
+        const Place place = get(entry, "position").place;
+        if (!overlap(box, inside)) {
+            mistakes_.add(place, fmt::format("the solid \"{}\" lies outside the domain", name), advice);
+            return;
+        }
+        // What is fixed may stick out, like a post set into the floor; what moves freely may not.
+        if (motion == Motion::fixed || motion == Motion::scripted || turned) return;
+        const double slack = 1e-9 * length(size);
+        for (int axis = 0; axis < (flat_ ? 2 : 3); ++axis)
+            if (box.low[axis] < -slack || box.high[axis] > size[axis] + slack) {
+                mistakes_.add(place, fmt::format("the solid \"{}\" reaches out of the domain", name), advice);
+                return;
+            }
+    }
+
+    void read_probes() {
+        std::set<std::string> names;
+        static constexpr std::pair<std::string_view, Probe::Kind> kinds[] = {
+            {"height", Probe::Kind::height},         {"pressure", Probe::Kind::pressure},
+            {"speed", Probe::Kind::speed},           {"velocity_x", Probe::Kind::velocity_x},
+            {"velocity_y", Probe::Kind::velocity_y}, {"velocity_z", Probe::Kind::velocity_z}};
+        for (const TomlNode& entry : entries(root_, "probe")) {
+            check_name(get(entry, "name"), names, "probe");
+            Probe probe;
+            probe.name = get(entry, "name").text;
+            for (const auto& [key, kind] : kinds) {
+                const TomlNode* node = entry.find(key);
+                if (!node) continue;
+                probe.kind = kind;
+                if (kind == Probe::Kind::height) {
+                    const std::size_t given = node->is(Kind::array) ? node->items.size() : 1;
+                    if (!flat_ && given != 2)
+                        mistakes_.add(node->place, "'height' needs x and z",
+                                      "write for example height = [0.5, 0.3]");
+                    const double x = node->is(Kind::array) ? node->items[0].number : node->number;
+                    probe.point = {x, 0, flat_ || given < 2 ? domain().h / 2 : node->items[1].number};
+                } else {
+                    probe.point = position(*node);
+                }
+                if (!Box{{}, domain().size()}.contains(probe.point))
+                    mistakes_.add(node->place,
+                                  fmt::format("the probe \"{}\" lies outside the domain", probe.name),
+                                  "move it inside");
+            }
+            scene_.probes.push_back(probe);
+        }
+    }
+
+    void read_claims() {
+        std::vector<std::string> probe_names;
+        std::vector<std::string_view> known;
+        for (const Probe& probe : scene_.probes) probe_names.push_back("probe." + probe.name);
+        for (const Quantity& quantity : quantities()) known.push_back(quantity.name);
+        known.insert(known.end(), probe_names.begin(), probe_names.end());
+        const double duration = scene_.scenario.time.duration;
+        for (const TomlNode& entry : entries(root_, "claim")) {
+            Claim claim;
+            const TomlNode& what = get(entry, "what");
+            claim.what = what.text;
+            if (std::find(known.begin(), known.end(), claim.what) == known.end())
+                mistakes_.add(what.place, fmt::format("nothing called \"{}\" can be measured", claim.what),
+                              suggestion(claim.what, known));
+            if (const TomlNode* says = entry.find("says")) claim.says = says->text;
+
+            const TomlNode* ratio = entry.find("relative_to_start");
+            const TomlNode* near = entry.find("near");
+            const bool absolute = entry.find("min") || entry.find("max");
+            if (absolute + (ratio != nullptr) + (near != nullptr) != 1)
+                mistakes_.add(entry.place, "a claim needs exactly one demand",
+                              "give min and/or max, or relative_to_start, or near");
+            const TomlNode& bounds = ratio ? *ratio : entry;
+            claim.relative_to_start = ratio != nullptr;
+            claim.min = number_or(bounds, "min", claim.min);
+            claim.max = number_or(bounds, "max", claim.max);
+            if (ratio && !ratio->find("min") && !ratio->find("max"))
+                mistakes_.add(ratio->place, "'relative_to_start' is empty", "give min and/or max");
+            if (near) {
+                claim.min = number(*near, "value") - number(*near, "tolerance");
+                claim.max = number(*near, "value") + number(*near, "tolerance");
+            }
+            if (claim.min > claim.max)
+                mistakes_.add(entry.place,
+                              fmt::format("nothing is at least {} and at most {}", claim.min, claim.max),
+                              "swap min and max");
+
+            const TomlNode* at = entry.find("at");
+            if (at && (entry.find("from") || entry.find("until")))
+                mistakes_.add(at->place, "'at' excludes 'from' and 'until'",
+                              "give a moment or a window, not both");
+            claim.from = at ? at->number : number_or(entry, "from", claim.from);
+            claim.until = at ? at->number : number_or(entry, "until", claim.until);
+            if (claim.from > claim.until)
+                mistakes_.add(entry.place,
+                              fmt::format("'until' ({} s) is before 'from' ({} s)", claim.until, claim.from),
+                              "swap them");
+            if (claim.from > duration)
+                mistakes_.add(
+                    entry.place,
+                    fmt::format("the claim looks at {} s, but the scene ends at {} s", claim.from, duration),
+                    "raise scene.duration or look earlier");
+
+            const std::string& over = get(entry, "over").text;
+            static constexpr std::pair<std::string_view, Claim::Over> overs[] = {
+                {"every", Claim::Over::every}, {"mean", Claim::Over::mean}, {"max", Claim::Over::max},
+                {"min", Claim::Over::min},     {"rms", Claim::Over::rms},   {"final", Claim::Over::final}};
+            for (const auto& [word, value] : overs)
+                if (word == over) claim.over = value;
+            scene_.claims.push_back(claim);
+        }
+    }
+
+    void read_output() {
+        const TomlNode& output = get(root_, "output");
+        scene_.output = {get(output, "surface").boolean, get(output, "volume").boolean,
+                         get(output, "particles").boolean,
+                         static_cast<int>(get(output, "checkpoint_every").integer)};
+        const TomlNode& solver = get(root_, "solver");
+        SolverSettings& settings = scene_.scenario.solver;
+        settings.name = get(solver, "name").text;
+        settings.tolerance.relative = number(solver, "tolerance");
+        settings.tolerance.max_iterations = static_cast<int>(get(solver, "max_iterations").integer);
+    }
+
+    // The method must exist and admit what the scene contains.
+    void check_method() {
+        const TomlNode& node = get(get(root_, "scene"), "method");
+        std::vector<std::string_view> known;
+        const SchemeEntry* chosen = nullptr;
+        for (const SchemeEntry& entry : schemes()) {
+            known.push_back(entry.name);
+            if (entry.name == node.text) chosen = &entry;
+        }
+        if (!chosen) {
+            mistakes_.add(node.place, fmt::format("there is no method \"{}\"", node.text),
+                          suggestion(node.text, known));
+            return;
+        }
+        const Capabilities capabilities = chosen->make()->capabilities();
+        const std::string advice = "choose another method (`flotsam list methods`) or leave this out";
+        if (!capabilities.liquid)
+            mistakes_.add(node.place, fmt::format("the method {} knows no liquid", node.text), advice);
+        const TomlNode& walls = get(get(root_, "domain"), "walls");
+        for (int side = 0; side < 6; ++side)
+            if (domain().open(side) && !capabilities.open_walls) {
+                mistakes_.add(walls.place, fmt::format("the method {} knows no open walls", node.text),
+                              advice);
+                break;
+            }
+        const std::vector<TomlNode>& solids = entries(root_, "solid");
+        for (std::size_t n = 0; n < solids.size(); ++n) {
+            const Motion motion = scene_.scenario.solids[n].motion;
+            if (std::find(capabilities.motions.begin(), capabilities.motions.end(), motion) !=
+                capabilities.motions.end())
+                continue;
+            const TomlNode& motion_node = get(solids[n], "motion");
+            mistakes_.add(motion_node.place,
+                          fmt::format("the method {} does not admit {} solids (\"{}\")", node.text,
+                                      motion_node.text, scene_.scenario.solids[n].name),
+                          advice);
+        }
+    }
+
+    void check_cost() {
+        const Estimate cost = estimate(scene_.scenario, scene_.output);
+        const TomlNode& table = get(root_, "domain");
+        if (cost.memory > machine_memory())
+            mistakes_.add(get(table, "resolution").place,
+                          fmt::format("this scene needs about {} of memory; the machine has {}",
+                                      byte_text(cost.memory), byte_text(machine_memory())),
+                          "lower 'resolution', or run it with --scale 0.5");
+        const bool closed = std::none_of(domain().walls.begin(), domain().walls.end(),
+                                         [](const Wall& wall) { return wall.kind == WallKind::open; });
+        if (closed && scene_.scenario.liquid.sinks.empty() && !scene_.scenario.liquid.emitters.empty() &&
+            cost.liquid_cells >= cost.cells)
+            warn(table.place, "the emitters will fill this closed box; open a wall or add a [[liquid.sink]]");
+    }
+
+    const TomlNode& root_;
+    std::filesystem::path folder_;
+    Mistakes& mistakes_;
+    Scene scene_;
+    bool flat_ = false;
+    Vec3 asked_size_;  // of the domain, before rounding to whole cells [m]
+    std::uint64_t mesh_hash_ = 0xcbf29ce484222325ULL;
+};
+
+}  // namespace
+
+Scene parse_scene(const std::string& text, const std::filesystem::path& file,
+                  const std::vector<std::string>& overrides, double scale, const std::string& method) {
+    if (!(scale > 0 && scale <= 1000))
+        throw UserError(fmt::format("--scale {}: must be above 0\n  0.5 halves the resolution", scale));
+    Mistakes mistakes;
+    mistakes.add_source(file.string(), text);
+    TomlNode root = parse_toml(text, 0, mistakes);
+    for (const std::string& assignment : overrides) apply_override(root, assignment, mistakes);
+    validate(root, mistakes);
+    mistakes.throw_if_any();
+
+    fill_in_defaults(root);
+    if (!method.empty()) {
+        const int source = mistakes.add_source("--method " + method, method);
+        root.find("scene")->set("method", {source, 1, 1}, TomlNode::make_text(method, {source, 1, 1}));
+    }
+    if (scale != 1) {
+        TomlNode& resolution = *root.find("domain")->find("resolution");
+        const double scaled = std::max(1.0, std::round(static_cast<double>(resolution.integer) * scale));
+        resolution = TomlNode::make_integer(static_cast<std::int64_t>(scaled), resolution.place);
+    }
+    SceneBuilder builder(root, file.parent_path(), mistakes);
+    Scene scene = builder.build();
+    scene.file = file;
+    if (scene.scenario.title.empty()) scene.scenario.title = file.stem().string();
+    scene.effective_toml = to_toml(root);
+    scene.hash = fmt::format("{:016x}", hash_text(scene.effective_toml, builder.mesh_hash()));
+    return scene;
+}
+
+Scene load_scene(const std::filesystem::path& file, const std::vector<std::string>& overrides, double scale,
+                 const std::string& method) {
+    return parse_scene(read_text(file), file, overrides, scale, method);
+}
+
+std::string scene_title(const std::filesystem::path& file) {
+    try {
+        Mistakes mistakes;
+        const std::string text = read_text(file);
+        mistakes.add_source(file.string(), text);
+        const TomlNode root = parse_toml(text, 0, mistakes);
+        const TomlNode* scene = root.find("scene");
+        const TomlNode* title = scene ? scene->find("title") : nullptr;
+        return title ? title->text : "";
+    } catch (const UserError&) {
+        return "";
+    }
+}
+
+}  // namespace flotsam

@@ -1,0 +1,39 @@
+// Scene files: from TOML text to what the simulator understands.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scene/claims.h"
+#include "sim/measure.h"
+#include "sim/run_settings.h"
+#include "world/scenario.h"
+
+namespace flotsam {
+
+struct Scene {
+    Scenario scenario;
+    OutputSettings output;
+    std::vector<Probe> probes;
+    std::vector<Claim> claims;
+    std::string hash;                   // of effective_toml and the mesh files: what a resumed run must share
+    std::vector<std::string> warnings;  // "file:line:column: ..."
+    std::filesystem::path file;
+    std::string effective_toml;  // the scene with overrides, scale, method and every default written out
+};
+
+// Reads, checks and builds a scene. `overrides` are "a.b=value"; `scale` multiplies the resolution; a
+// `method` that is not empty replaces the scene's. Throws one UserError that tells every mistake found.
+Scene load_scene(const std::filesystem::path& file, const std::vector<std::string>& overrides = {},
+                 double scale = 1, const std::string& method = "");
+
+// The same for a scene's text; `file` names it in messages, and mesh files are looked for beside it.
+Scene parse_scene(const std::string& text, const std::filesystem::path& file,
+                  const std::vector<std::string>& overrides = {}, double scale = 1,
+                  const std::string& method = "");
+
+// The title of a scene without checking the rest; empty when it cannot be read.
+std::string scene_title(const std::filesystem::path& file);
+
+}  // namespace flotsam

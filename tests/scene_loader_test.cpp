@@ -1,0 +1,495 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "core/check.h"
+#include "scene/estimate.h"
+#include "scene/scene.h"
+#include "scene/scene_template.h"
+#include "scene/schema.h"
+#include "scene/suggest.h"
+#include "scene/toml_tree.h"
+
+using namespace flotsam;
+
+namespace {
+
+const std::string good = R"([scene]
+title = "Dam break past a post"
+duration = 3.0
+frames_per_second = 24
+method = "cut-cell"
+
+[domain]
+size = [1.0, 0.6, 0.6]
+resolution = 50
+walls = { top = "open", slip = 0.5, left = { kind = "closed", slip = 0 } }
+
+[liquid]
+density = 998.0
+carrier = "flip"
+[[liquid.fill]]
+box = { min = [0, 0, 0], max = [0.3, 0.4, 0.6] }
+[[liquid.emitter]]
+sphere = { center = [0.2, 0.5, 0.3], radius = 0.03 }
+velocity = [1.0, 0, 0]
+until = 1.5
+
+[[probe]]
+name = "H1"
+height = [0.5, 0.3]
+
+[[claim]]
+what = "liquid.volume"
+relative_to_start = { min = 0.99, max = 1.01 }
+[[claim]]
+what = "probe.H1"
+near = { value = 0.2, tolerance = 0.1 }
+at = 1.0
+)";
+
+Scene parse(const std::string& text, const std::vector<std::string>& overrides = {}, double scale = 1,
+            const std::string& method = "") {
+    return parse_scene(text, "test.toml", overrides, scale, method);
+}
+
+std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+    try {
+        parse(text, overrides);
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+// `text` with its only occurrence of `from` replaced.
+std::string with(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+void check_contains(const std::string& text, const std::string& part) {
+    CAPTURE(text);
+    CAPTURE(part);
+    CHECK(text.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a scene of every kind of key becomes what it says") {
+    const Scene scene = parse(good);
+    const Scenario& s = scene.scenario;
+    CHECK(s.title == "Dam break past a post");
+    CHECK(s.time.duration == 3.0);
+    CHECK(s.gravity == Vec3{0, -9.81, 0});
+    CHECK(s.domain.cells == Int3{50, 30, 30});
+    CHECK(s.domain.h == doctest::Approx(0.02));
+    CHECK(s.domain.open(y_high));
+    CHECK_FALSE(s.domain.open(x_high));
+    CHECK(s.domain.walls[x_low].slip == 0);
+    CHECK(s.domain.walls[x_high].slip == 0.5);
+    CHECK(s.liquid.density == 998.0);
+    CHECK(s.liquid.carrier == Carrier::flip);
+    REQUIRE(s.liquid.fills.size() == 1);
+    CHECK(s.liquid.fills[0].region->contains({0.1, 0.1, 0.1}));
+    CHECK_FALSE(s.liquid.fills[0].region->contains({0.4, 0.1, 0.1}));
+    REQUIRE(s.liquid.emitters.size() == 1);
+    CHECK(s.liquid.emitters[0].until == 1.5);
+    CHECK(s.liquid.emitters[0].velocity == Vec3{1, 0, 0});
+    REQUIRE(scene.probes.size() == 1);
+    CHECK(scene.probes[0].point == Vec3{0.5, 0, 0.3});
+    REQUIRE(scene.claims.size() == 2);
+    CHECK(scene.claims[0].relative_to_start);
+    CHECK(scene.claims[1].min == doctest::Approx(0.1));
+    CHECK(scene.claims[1].from == 1.0);
+    CHECK(scene.claims[1].until == 1.0);
+    CHECK(scene.warnings.empty());
+}
+
+TEST_CASE("defaults of the table of keys are the defaults of the settings") {
+    const Scene scene = parse(
+        "[scene]\nduration = 1\n[domain]\nsize = [1, 1, 1]\nresolution = 10\n[[liquid.fill]]\nlevel = 0.5\n");
+    const Scenario& s = scene.scenario;
+    const Scenario defaults;
+    CHECK(s.title == "test");
+    CHECK(s.method == defaults.method);
+    CHECK(s.gravity == defaults.gravity);
+    CHECK(s.time.frames_per_second == defaults.time.frames_per_second);
+    CHECK(s.time.cfl == defaults.time.cfl);
+    CHECK(s.time.time_step == defaults.time.time_step);
+    CHECK(s.time.retry == defaults.time.retry);
+    CHECK(s.liquid.density == defaults.liquid.density);
+    CHECK(s.liquid.carrier == defaults.liquid.carrier);
+    CHECK(s.liquid.flip_share == defaults.liquid.flip_share);
+    CHECK(s.liquid.reseed == defaults.liquid.reseed);
+    CHECK(s.liquid.seed == defaults.liquid.seed);
+    CHECK(s.solver.name == defaults.solver.name);
+    CHECK(s.solver.tolerance.relative == defaults.solver.tolerance.relative);
+    CHECK(s.solver.tolerance.max_iterations == defaults.solver.tolerance.max_iterations);
+    for (const Wall& wall : s.domain.walls) {
+        CHECK(wall.kind == Wall{}.kind);
+        CHECK(wall.slip == Wall{}.slip);
+    }
+    CHECK(scene.output.surface == OutputSettings{}.surface);
+    CHECK(scene.output.volume == OutputSettings{}.volume);
+    CHECK(scene.output.particles == OutputSettings{}.particles);
+    CHECK(scene.output.checkpoint_every == OutputSettings{}.checkpoint_every);
+}
+
+TEST_CASE("overrides, scale and method change the scene, its hash and its effective text") {
+    const Scene plain = parse(good);
+    const Scene changed = parse(
+        good, {"domain.resolution=20", "liquid.carrier=markers", "liquid.fill.0.box.max=[0.5, 0.5, 0.6]",
+               "output.particles = true", "liquid.fill.1.level=0.1"});
+    CHECK(changed.scenario.domain.cells.x == 20);
+    CHECK(changed.scenario.liquid.carrier == Carrier::markers);
+    CHECK(changed.scenario.liquid.fills[0].region->contains({0.45, 0.45, 0.1}));
+    CHECK(changed.scenario.liquid.fills.size() == 2);
+    CHECK(changed.output.particles);
+    CHECK(changed.hash != plain.hash);
+    CHECK(parse(good, {}, 0.5).scenario.domain.cells.x == 25);
+    CHECK(parse(good).hash == plain.hash);
+
+    // The effective text is a scene by itself and means the same.
+    const Scene again = parse(changed.effective_toml);
+    CHECK(again.effective_toml == changed.effective_toml);
+    CHECK(again.hash == changed.hash);
+    CHECK(parse(good, {"domain.resolution=25"}).hash == parse(good, {}, 0.5).hash);
+
+    check_contains(error_of(good, {"domain.resolutoin=3"}),
+                   "--set domain.resolutoin=3: unknown key 'resolutoin'");
+    check_contains(error_of(good, {"domain.resolutoin=3"}), "did you mean 'resolution'?");
+    check_contains(error_of(good, {"nonsense"}), "--set nonsense: this is not of the form key=value");
+    check_contains(error_of(good, {"liquid.fill.7.level=1"}), "'7' does not name one of the 1 entries");
+    check_contains(error_of(good, {"scene.title.x=1"}), "there is nothing below 'title'");
+    check_contains(error_of(good, {"a..b=1"}), "empty part");
+    check_contains(error_of(good, {"liquid.density=-3"}),
+                   "--set liquid.density=-3: 'density' is -3, out of range");
+    CHECK_THROWS_AS(parse(good, {}, 0), UserError);
+    CHECK_THROWS_AS(parse(good, {}, std::nan("")), UserError);
+    CHECK_THROWS_WITH_AS(parse(good, {}, 1, "cutcell"), doctest::Contains("did you mean 'cut-cell'?"),
+                         UserError);
+}
+
+TEST_CASE("2D scenes are slabs in which z does not matter") {
+    const std::string text =
+        "[scene]\nduration = 1\ndimensions = 2\ngravity = [0, -1]\n[domain]\nsize = [1.0, 0.5]\nresolution = "
+        "20\n"
+        "[[liquid.fill]]\nbox = { min = [0, 0], max = [0.5, 0.5] }\n[[liquid.fill]]\nsphere = { center = "
+        "[0.8, 0.2], radius = 0.1 }\n"
+        "[[probe]]\nname = \"a\"\nheight = 0.3\n[[probe]]\nname = \"b\"\nheight = [0.3]\n[[probe]]\nname = "
+        "\"c\"\npressure = [0.1, 0.2]\n";
+    const Scene scene = parse(text);
+    const Domain& domain = scene.scenario.domain;
+    CHECK(domain.cells == Int3{20, 10, 1});
+    CHECK(scene.scenario.gravity == Vec3{0, -1, 0});
+    const double z = domain.h / 2;
+    CHECK(scene.scenario.liquid.fills[0].region->distance({0.4, 0.1, z}) == doctest::Approx(-0.1));
+    CHECK(scene.scenario.liquid.fills[1].region->distance({0.8, 0.2, z}) == doctest::Approx(-0.1));
+    CHECK(scene.probes[0].point == scene.probes[1].point);
+    CHECK(scene.probes[2].point == Vec3{0.1, 0.2, z});
+    check_contains(error_of(with(text, "[0, -1]", "[0, -1, 2]")), "nothing moves along z in 2D");
+    check_contains(error_of(with(text, "dimensions = 2", "dimensions = 3")),
+                   "two numbers are enough only in 2D");
+    // A third side is told to be ignored.
+    CHECK(parse(with(text, "[1.0, 0.5]", "[1.0, 0.5, 0.5]")).warnings.size() == 1);
+}
+
+TEST_CASE("sides are rounded to whole cells, and that is said") {
+    const Scene scene = parse(good, {"domain.size=[1.0, 0.61, 0.6]"});
+    CHECK(scene.scenario.domain.cells == Int3{50, 31, 30});
+    REQUIRE(scene.warnings.empty() == false);
+    check_contains(scene.warnings[0], "side 2 is 0.62 m instead of 0.61 m");
+    // A fill that was written to reach the wall still does.
+    const Scene full =
+        parse(good, {"domain.size=[1.0, 0.61, 0.6]", "liquid.fill.0.box.max=[0.3, 0.61, 0.6]"});
+    CHECK(full.warnings.size() == 1);
+    CHECK(full.scenario.liquid.fills[0].region->distance({0.2, 0.619, 0.3}) == doctest::Approx(-0.1));
+    CHECK(parse(good, {"liquid.fill.0.box.max=[0.3, 0.8, 0.6]"}).warnings.size() == 1);
+}
+
+TEST_CASE("every mistake is told with its place, its text and advice") {
+    struct Broken {
+        std::string text, place, phrase, advice;
+    };
+    const std::string solid =
+        "\n[[solid]]\nname = \"post\"\nmotion = \"rigid\"\nshape = { box = [0.05, 0.3, 0.05] }\nposition = "
+        "[0.6, 0.2, 0.3]\n";
+    const std::vector<Broken> table = {
+        {with(good, "density = 998.0", "densty = 998.0"), "test.toml:13:1",
+         "unknown key 'densty' in [liquid]", "did you mean 'density'?"},
+        {with(good, "998.0", "-1.0"), "test.toml:13:11", "'density' is -1, out of range", "above 0"},
+        {with(good, "998.0", "nan"), "test.toml:13:11", "must be a finite number", "1000.0"},
+        {with(good, "998.0", "inf"), "test.toml:13:11", "must be a finite number", "1000.0"},
+        {with(good, "998.0", "\"heavy\""), "test.toml:13:11", "'density' must be a number, not text",
+         "1000.0"},
+        {with(good, "998.0", "1979-05-27"), "test.toml:13:11", "not a date", "1000.0"},
+        {with(good, "\"flip\"", "\"flop\""), "test.toml:14:11", "'carrier' cannot be \"flop\"",
+         "did you mean 'flip'?"},
+        {with(good, "duration = 3.0", "duration = 0"), "test.toml:3:12", "'duration' is 0, out of range",
+         "above 0"},
+        {with(good, "duration = 3.0\n", ""), "test.toml:1:1", "[scene] needs 'duration'", "duration = 1.5"},
+        {with(good, "duration = 3.0", "duration = 0.01"), "test.toml:3:12", "shorter than one frame",
+         "raise"},
+        {with(good, "resolution = 50", "resolution = 0"), "test.toml:9:14", "'resolution' is 0, out of range",
+         "2 to 8192"},
+        {with(good, "resolution = 50", "resolution = 100000"), "test.toml:9:14", "out of range", "2 to 8192"},
+        {with(good, "resolution = 50", "resolution = 50.5"), "test.toml:9:14",
+         "must be a whole number, not a number", "64"},
+        {with(good, "resolution = 50", "resolution = 2"), "test.toml:9:14", "only 1 cells along side 2",
+         "dimensions = 2"},
+        {with(good, "resolution = 50", "resolution = 8192"), "test.toml:9:14", "of memory; the machine has",
+         "--scale"},
+        {with(good, "[1.0, 0.6, 0.6]", "[1.0, 0.6, 0.6, 2.0]"), "test.toml:8:8",
+         "must be 2 or 3 numbers, not 4", "size = ["},
+        {with(good, "[1.0, 0.6, 0.6]", "[1.0, -0.6, 0.6]"), "test.toml:8:14", "'size' is -0.6, out of range",
+         "1e-06"},
+        {with(good, "[1.0, 0.6, 0.6]", "[1.0, \"a\", 0.6]"), "test.toml:8:14",
+         "'size' must be 2 or 3 numbers, not text", "size"},
+        {with(good, "\"cut-cell\"", "\"cut-sell\""), "test.toml:5:10", "there is no method \"cut-sell\"",
+         "did you mean 'cut-cell'?"},
+        {with(good, "top = \"open\"", "top = \"ajar\""), "test.toml:10:17", "'top' cannot be \"ajar\"",
+         "closed, open"},
+        {with(good, "slip = 0.5", "slip = 2"), "test.toml:10:32", "'slip' is 2, out of range", "0 to 1"},
+        {with(good, "min = [0, 0, 0], max = [0.3, 0.4, 0.6]", "min = [3, 0, 0], max = [4, 0.4, 0.6]"),
+         "test.toml:15:1", "this fill lies outside the domain", "[1, 0.6, 0.6]"},
+        {with(good, "min = [0, 0, 0], max = [0.3, 0.4, 0.6]", "min = [0, 0, 0], max = [0.3, 0, 0.6]"),
+         "test.toml:16:7", "the box is empty: its y", "below 'max'"},
+        {with(good, "radius = 0.03", "radius = 1e-9"), "test.toml:17:1", "holds no liquid",
+         "raise domain.resolution"},
+        {with(good, "center = [0.2, 0.5, 0.3]", "center = [0.2, 5, 0.3]"), "test.toml:17:1",
+         "this emitter lies outside the domain", "domain reaches"},
+        {with(good, "until = 1.5", "from = 2.0\nuntil = 1.5"), "test.toml:17:1", "not after 'from'", "raise"},
+        {with(good, "box = { min = [0, 0, 0], max = [0.3, 0.4, 0.6] }", ""), "test.toml:15:1",
+         "has none of: box, sphere, level, mesh", "exactly one"},
+        {with(good, "box = { min = [0, 0, 0], max = [0.3, 0.4, 0.6] }", "mesh = { file = \"no.obj\" }"),
+         "test.toml:16:17", "there is no mesh file", "relative to the scene"},
+        {with(good, "height = [0.5, 0.3]", "height = [5, 0.3]"), "test.toml:24:10",
+         "probe \"H1\" lies outside the domain", "inside"},
+        {with(good, "name = \"H1\"", "name = \"H 1\""), "test.toml:23:8", "cannot name a probe", "letters"},
+        {good + "[[probe]]\nname = \"H1\"\nheight = [0.5, 0.3]\n", "test.toml:34:8",
+         "two probes are called \"H1\"", "its own name"},
+        {with(good, "\"liquid.volume\"", "\"liquid.volum\""), "test.toml:27:8",
+         "nothing called \"liquid.volum\"", "did you mean 'liquid.volume'?"},
+        {with(good, "at = 1.0", "at = 9.0"), "test.toml:29:1", "looks at 9 s, but the scene ends at 3 s",
+         "duration"},
+        {with(good, "at = 1.0", "at = 1.0\nfrom = 0.5"), "test.toml:32:6", "'at' excludes",
+         "moment or a window"},
+        {with(good, "at = 1.0", "min = 1"), "test.toml:29:1", "exactly one demand", "relative_to_start"},
+        {"[scene]\nduration = 1\n[domain]\nsize = [1, 1, 1]\nresolution = 10\n", "test.toml:1:1",
+         "there is no liquid", "[[liquid.fill]]"},
+        {"", "test.toml:1:1", "needs 'scene'", "add a table [scene]"},
+        {good + solid, "test.toml:36:10", "the method cut-cell does not admit rigid solids (\"post\")",
+         "flotsam list methods"},
+        {good + with(solid, "[0.6, 0.2, 0.3]", "[9, 0.2, 0.3]"), "test.toml:38:12",
+         "the solid \"post\" lies outside the domain", "domain reaches"},
+        {good + with(solid, "[0.6, 0.2, 0.3]", "[0.6, 0.1, 0.3]"), "test.toml:38:12",
+         "reaches out of the domain", "domain reaches"},
+        {good + with(solid, "[0.05, 0.3, 0.05]", "[0.05, 0, 0.05]"), "test.toml:37:24",
+         "'box' is 0, out of range", "above 0"},
+        {with(good, "duration = 3.0", "duration = "), "test.toml:3", "", "this is not TOML"},
+        {with(good, "duration = 3.0", "duration = 3.0\nduration = 4.0"), "test.toml:4", "duration",
+         "this is not TOML"},
+        {with(good, "Dam break", "Dam \xff"), "test.toml:2:14", "0xff is not UTF-8",
+         "save the scene as UTF-8"},
+        {"[\xe4\xbd\x93]\n", "test.toml:1:", "", ""},
+    };
+    for (const Broken& broken : table) {
+        const std::string error = error_of(broken.text);
+        CAPTURE(broken.text);
+        if (broken.phrase.empty() && broken.advice.empty()) {
+            CHECK_FALSE(error.empty());
+            continue;
+        }
+        check_contains(error, broken.place);
+        check_contains(error, broken.phrase);
+        check_contains(error, broken.advice);
+    }
+}
+
+TEST_CASE("a message shows the line, and several mistakes are told at once") {
+    const std::string error = error_of(with(with(good, "density", "densty"), "resolution", "resolutoin"));
+    CAPTURE(error);
+    CHECK(error.find("test.toml:9:1: unknown key 'resolutoin' in [domain]\n  | resolutoin = 50\n  did you "
+                     "mean 'resolution'?") != std::string::npos);
+    CHECK(error.find("test.toml:13:1: unknown key 'densty' in [liquid]\n  | densty = 998.0\n  did you mean "
+                     "'density'?") != std::string::npos);
+    CHECK(error.find("densty") > error.find("resolutoin"));
+}
+
+TEST_CASE("files that are no scenes are refused") {
+    CHECK_THROWS_WITH_AS(load_scene("/nowhere/scene.toml"), doctest::Contains("no such scene file"),
+                         UserError);
+    CHECK_THROWS_WITH_AS(load_scene("/tmp"), doctest::Contains("not a file"), UserError);
+}
+
+TEST_CASE("every scene of the repository loads, also coarser") {
+    int count = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(FLOTSAM_SOURCE_DIR "/scenes")) {
+        if (entry.path().extension() != ".toml") continue;
+        CAPTURE(entry.path().string());
+        const Scene scene = load_scene(entry.path());
+        CHECK_FALSE(scene.claims.empty());
+        CHECK(scene.warnings.empty());
+        CHECK(scene_title(entry.path()) == scene.scenario.title);
+        CHECK_NOTHROW(load_scene(entry.path(), {}, 0.5));
+        ++count;
+    }
+    CHECK(count >= 4);
+}
+
+TEST_CASE("every scene that `flotsam new` writes loads") {
+    for (const SceneTemplate& entry : scene_templates()) {
+        CAPTURE(entry.kind);
+        const Scene scene = parse(std::string(entry.text));
+        CHECK(scene.warnings.empty());
+        CHECK_FALSE(scene.claims.empty());
+    }
+}
+
+TEST_CASE("a mesh can be a fill, and its content counts for the hash") {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / fmt::format("flotsam_scene_test_{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const auto write_tetrahedron = [&](double height) {
+        std::ofstream(folder / "t.obj") << fmt::format(
+            "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 {} 0\nf 1 2 3\nf 1 3 4\nf 1 4 2\nf 2 4 3\n", height);
+    };
+    const std::string text = with(good, "box = { min = [0, 0, 0], max = [0.3, 0.4, 0.6] }",
+                                  "mesh = { file = \"t.obj\", scale = 0.3, position = [0.1, 0.1, 0.1] }");
+    write_tetrahedron(1);
+    const Scene scene = parse_scene(text, folder / "s.toml");
+    CHECK(scene.scenario.liquid.fills[0].region->contains({0.15, 0.15, 0.15}));
+    CHECK_FALSE(scene.scenario.liquid.fills[0].region->contains({0.35, 0.35, 0.35}));
+    write_tetrahedron(0.9);
+    CHECK(parse_scene(text, folder / "s.toml").hash != scene.hash);
+    std::ofstream(folder / "t.obj") << "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n";
+    CHECK_THROWS_WITH_AS(parse_scene(text, folder / "s.toml"), doctest::Contains("the mesh is not closed"),
+                         UserError);
+    CHECK_THROWS_WITH_AS(parse_scene(text, folder / "s.toml"), doctest::Contains("s.toml:16:17: "),
+                         UserError);
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("docs/scene_reference.md is what the table of keys says") {
+    std::ifstream file(FLOTSAM_SOURCE_DIR "/docs/scene_reference.md");
+    std::stringstream text;
+    text << file.rdbuf();
+    const bool same = text.str() == scene_reference();  // a bool, so that a failure does not print both pages
+    CHECK_MESSAGE(same, "write it anew: ./flotsam docs docs/scene_reference.md");
+}
+
+TEST_CASE("every table of keys is reachable and every default is allowed") {
+    for (const TableRule& table : scene_tables())
+        for (const KeyRule& key : table.keys) {
+            CAPTURE(key.name);
+            CHECK_FALSE(key.meaning.empty());
+            if (key.types & (a_table | tables)) CHECK(scene_table(key.inner).name == key.inner);
+        }
+    // Defaults written out are themselves valid.
+    CHECK_NOTHROW(parse(parse(good).effective_toml));
+}
+
+TEST_CASE("the estimate counts cells and particles") {
+    const Scene scene = parse(with(good,
+                                   "[[liquid.emitter]]\nsphere = { center = [0.2, 0.5, 0.3], radius = 0.03 "
+                                   "}\nvelocity = [1.0, 0, 0]\nuntil = 1.5\n",
+                                   ""));
+    const Estimate e = estimate(scene.scenario, scene.output);
+    CHECK(e.cells == 50 * 30 * 30);
+    CHECK(e.liquid_cells == doctest::Approx(15 * 20 * 30).epsilon(0.01));
+    CHECK(e.particles == doctest::Approx(8 * 15 * 20 * 30).epsilon(0.01));
+    CHECK(e.frames == 72);
+    CHECK(e.memory > 8 * 15 * 20 * 30 * 48.0);
+    CHECK(e.disk_per_frame > 0);
+    CHECK(e.seconds_per_frame > 0);
+    CHECK(byte_text(1234567) == "1.2 MB");
+    check_contains(estimate_text(e), "particles  ");
+}
+
+TEST_CASE("the nearest word is suggested, far ones are not") {
+    CHECK(nearest_word("densty", {"density", "seed"}) == "density");
+    CHECK(nearest_word("xyzzy", {"density", "seed"}).empty());
+    check_contains(suggestion("xyzzy", {"density", "seed"}), "density, seed");
+}
+
+TEST_CASE("mutated scenes give a scene or a UserError, never a crash") {
+    std::mt19937 random(7);
+    const std::vector<std::string> words = {"=",
+                                            "[",
+                                            "]",
+                                            "{",
+                                            "}",
+                                            "\"",
+                                            "'''",
+                                            "\"\"\"",
+                                            "\"\"\"\"\"\"\"",
+                                            "'''''''",
+                                            "-1",
+                                            "1e308",
+                                            "nan",
+                                            "inf",
+                                            "0",
+                                            "\n",
+                                            ".",
+                                            ",",
+                                            "[[liquid.fill]]",
+                                            "level = 1",
+                                            "box",
+                                            "true",
+                                            "\xff",
+                                            "\xe4\xbd\x93",
+                                            "\\u0000",
+                                            "99999999999999999999",
+                                            "#",
+                                            "[scene]"};
+    const auto pick = [&](std::size_t n) {
+        return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+    };
+    int scenes = 0, refused = 0;
+    for (int n = 0; n < 4000; ++n) {
+        std::string text = good;
+        for (std::size_t changes = 1 + pick(3); changes > 0; --changes) {
+            const std::size_t at = pick(text.size());
+            switch (pick(5)) {
+                case 0:
+                    text[at] = static_cast<char>(pick(256));
+                    break;
+                case 1:
+                    text.erase(at, 1 + pick(12));
+                    break;
+                case 2:
+                    text.insert(at, words[pick(words.size())]);
+                    break;
+                case 3:
+                    text = text.substr(0, at + 1);
+                    break;
+                default:
+                    text.insert(at, text.substr(pick(text.size()), pick(40)));
+                    break;
+            }
+        }
+        try {
+            parse(text);
+            ++scenes;
+        } catch (const UserError& error) {
+            CHECK(std::string(error.what()).starts_with("test.toml:"));
+            ++refused;
+        }
+    }
+    CHECK(scenes > 0);
+    // Nesting without end must not eat the stack.
+    std::string deep;
+    for (int n = 0; n < 200000; ++n) deep += "a.";
+    CHECK_THROWS_AS(parse(deep + "a = 1\n"), UserError);
+    CHECK_THROWS_AS(parse("[" + deep + "a]\n"), UserError);
+    CHECK_THROWS_AS(parse("a = " + std::string(200000, '[')), UserError);
+    CHECK_THROWS_AS(parse(good, {deep + "a=1"}), UserError);
+    CHECK(refused > 1000);
+}
