@@ -110,10 +110,12 @@ std::int64_t start_or_resume(Driver& driver, const RunFolder& folder, const RunI
     std::vector<std::string> problems;
     std::optional<GoodCheckpoint> good;
     if (folder.continues()) good = find_newest_good_checkpoint(folder.checkpoints(), problems);
-    for (const std::string& problem : problems) say(problem + (good ? "; using the one before it" : ""));
+    for (const std::string& problem : problems) say(problem);
+    if (!problems.empty() && good) say(fmt::format("using the checkpoint before: {}", good->file.string()));
     if (!good) {
         if (resume)
-            say(fmt::format("no checkpoint in {}: starting from the beginning", folder.path().string()));
+            say(fmt::format("no good checkpoint in {}: starting from the beginning",
+                            folder.checkpoints().string()));
         driver.start();
         return 0;
     }

@@ -37,7 +37,7 @@ struct RunResult {
 };
 
 // `extra` observers come after those that write the folder and before the checkpoint.
-// Throws UserError when the folder cannot be used as the options ask; nothing was changed then.
+// Throws UserError when the folder cannot be used as the options ask.
 RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
                     const std::vector<Observer*>& extra = {});
 

@@ -119,20 +119,34 @@ bool is_unused(const fs::path& folder) {
     return true;
 }
 
-void make_folder(const fs::path& folder) {
+const fs::path& make_folder(const fs::path& folder) {
+    if (fs::exists(folder) && !fs::is_directory(folder))
+        throw UserError(fmt::format("{} is a file.\n  Choose another folder with --out.", folder.string()));
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) throw disk_error("make the folder", folder, error.value());
+    return folder;
 }
 
 }  // namespace
 
-RunFolder::RunFolder(const RunFolderOptions& options, const RunRecord& record) : path_(options.folder) {
-    if (fs::exists(path_) && !fs::is_directory(path_))
-        throw UserError(fmt::format("{} is a file.\n  Choose another folder with --out.", path_.string()));
-    make_folder(path_);
-    lock();
+FolderLock::FolderLock(const fs::path& folder)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw disk_error("open the folder", folder, errno);
+    // A file system that cannot lock is no reason to refuse; another run in this folder is.
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        ::close(descriptor_);
+        throw UserError(
+            fmt::format("another run is writing to {} now.\n"
+                        "  Wait for it, or choose another folder with --out.",
+                        folder.string()));
+    }
+}
 
+FolderLock::~FolderLock() { ::close(descriptor_); }
+
+RunFolder::RunFolder(const RunFolderOptions& options, const RunRecord& record)
+    : path_(options.folder), lock_(make_folder(path_)) {
     if (!is_unused(path_)) {
         const bool ours = fs::exists(path_ / "run.toml");
         if (!ours)
@@ -167,23 +181,6 @@ RunFolder::RunFolder(const RunFolderOptions& options, const RunRecord& record) :
     write_file(path_ / "scene.toml", record.scene_text);
     make_folder(frames());
     make_folder(checkpoints());
-}
-
-RunFolder::~RunFolder() {
-    if (lock_ >= 0) ::close(lock_);
-}
-
-void RunFolder::lock() {
-    lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock_ < 0) throw disk_error("open the folder", path_, errno);
-    // A file system that cannot lock is no reason to refuse; another run in this folder is.
-    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        ::close(lock_);
-        throw UserError(
-            fmt::format("another run is writing to {} now.\n"
-                        "  Wait for it, or choose another folder with --out.",
-                        path_.string()));
-    }
 }
 
 void RunFolder::note_resumed(std::int64_t step) const {

@@ -27,15 +27,24 @@ struct RunRecord {
     std::string title;
 };
 
+// Keeps other runs out of a folder. The system releases it however the process ends.
+class FolderLock {
+  public:
+    explicit FolderLock(const std::filesystem::path& folder);  // throws UserError when another run has it
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
+    ~FolderLock();
+
+  private:
+    int descriptor_;
+};
+
 // A folder that this process alone writes to.
 class RunFolder {
   public:
     // Makes the folder, or takes over an existing one as the options allow; throws UserError with advice
     // otherwise. `continues()` tells whether an earlier run of the same scene is there to go on with.
     RunFolder(const RunFolderOptions& options, const RunRecord& record);
-    RunFolder(const RunFolder&) = delete;
-    RunFolder& operator=(const RunFolder&) = delete;
-    ~RunFolder();
 
     bool continues() const { return continues_; }
     const std::filesystem::path& path() const { return path_; }
@@ -48,10 +57,8 @@ class RunFolder {
     void note_resumed(std::int64_t step) const;
 
   private:
-    void lock();
-
     std::filesystem::path path_;
-    int lock_ = -1;
+    FolderLock lock_;
     bool continues_ = false;
 };
 
