@@ -3,12 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
-#include <map>
-#include <sstream>
 
 #include "geometry/shape.h"
 #include "io/atomic_file.h"
 #include "io/checkpoint.h"
+#include "tests/run_results.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"
 
@@ -57,30 +56,6 @@ struct Interrupt : Observer {
     std::int64_t step;
 };
 
-// Drops the columns whose name begins with "ms.".
-std::string without_times(const std::string& table) {
-    std::istringstream in(table);
-    std::string line, result;
-    std::getline(in, line);
-    const std::size_t kept = std::count(line.begin(), line.begin() + line.find(",ms."), ',') + 1;
-    do {
-        std::size_t end = 0;
-        for (std::size_t n = 0; n < kept; ++n) end = line.find(',', end + 1);
-        result += line.substr(0, end) + '\n';
-    } while (std::getline(in, line));
-    return result;
-}
-
-// Everything that must not depend on interruptions.
-std::map<std::string, std::string> results(const fs::path& folder) {
-    std::map<std::string, std::string> files;
-    for (const auto& entry : fs::directory_iterator(folder / "frames"))
-        files[entry.path().filename()] = read_file(entry.path());
-    files["audit.csv"] = without_times(read_file(folder / "audit.csv"));
-    files["probes.csv"] = read_file(folder / "probes.csv");
-    return files;
-}
-
 std::int64_t last_step(const fs::path& folder) {
     return inspect_checkpoint(list_checkpoints(folder / "checkpoints").front()).step;
 }
@@ -94,7 +69,7 @@ TEST_CASE("a run leaves its folder as the docs say") {
     CHECK(result.end == RunResult::End::completed);
     CHECK(result.exit_code() == 0);
     CHECK(result.frame == 8);
-    const auto files = results(folder);
+    const auto files = run_results(folder);
     for (int frame = 0; frame <= 8; ++frame) {
         CHECK(files.count("surface_000" + std::to_string(frame) + ".ply") == 1);
         CHECK(files.count("volume_000" + std::to_string(frame) + ".vdb") == 1);
@@ -165,7 +140,7 @@ TEST_CASE("stopped by Ctrl-C and resumed equals never stopped") {
     const ScratchFolder scratch;
     const SmallRun small;
     small.run(scratch / "whole");
-    const auto expected = results(scratch / "whole");
+    const auto expected = run_results(scratch / "whole");
     const std::int64_t steps = last_step(scratch / "whole");
     REQUIRE(steps > 8);
 
@@ -177,13 +152,13 @@ TEST_CASE("stopped by Ctrl-C and resumed equals never stopped") {
         CHECK(stopped.exit_code() == 130);
         CHECK(last_step(folder) == at);
         CHECK(small.run(folder, true).end == RunResult::End::completed);
-        CHECK(results(folder) == expected);
+        CHECK(different_results(run_results(folder), expected) == "");
         CHECK(read_file(folder / "run.toml").find("[[resumed]]\nfrom_step = " + std::to_string(at)) !=
               std::string::npos);
     }
 
     CHECK(small.run(scratch / "whole", true).end == RunResult::End::complete_before);
-    CHECK(results(scratch / "whole") == expected);
+    CHECK(different_results(run_results(scratch / "whole"), expected) == "");
     SmallRun other;
     other.hash = "changed";
     CHECK_THROWS_WITH_AS(other.run(scratch / "whole", true), doctest::Contains("another scene"), UserError);
@@ -194,18 +169,18 @@ TEST_CASE("damaged checkpoints are passed over, and without any the run begins a
     const SmallRun small;
     const fs::path folder = scratch / "a";
     small.run(folder);
-    const auto expected = results(folder);
+    const auto expected = run_results(folder);
     for (int damaged = 1; damaged <= 3; ++damaged) {
         auto checkpoints = list_checkpoints(folder / "checkpoints");
         for (int n = 0; n < damaged; ++n) fs::resize_file(checkpoints[n], 1000 * n);
         write_file(folder / "frames/surface_0007.ply", "to be rewritten");
         CHECK(small.run(folder, true).end == RunResult::End::completed);
-        CHECK(results(folder) == expected);
+        CHECK(different_results(run_results(folder), expected) == "");
     }
     for (const fs::path& file : list_checkpoints(folder / "checkpoints")) fs::remove(file);
     write_file(folder / "frames/surface_0003.ply.tmp", "left by a kill");
     CHECK(small.run(folder, true).end == RunResult::End::completed);
-    CHECK(results(folder) == expected);
+    CHECK(different_results(run_results(folder), expected) == "");
 }
 
 TEST_CASE("a table that lost rows is not silently continued") {
@@ -224,7 +199,7 @@ TEST_CASE("a disk that fills up stops the run; with space again it goes on to th
     const ScratchFolder scratch;
     const SmallRun small;
     small.run(scratch / "whole");
-    const auto expected = results(scratch / "whole");
+    const auto expected = run_results(scratch / "whole");
     std::uintmax_t needed = 0;
     for (const auto& entry : fs::recursive_directory_iterator(scratch / "whole"))
         if (entry.is_regular_file()) needed += entry.file_size();
@@ -242,7 +217,7 @@ TEST_CASE("a disk that fills up stops the run; with space again it goes on to th
 
     disk.resize(std::to_string(needed * 3));
     CHECK(small.run(disk / "a", true).end == RunResult::End::completed);
-    CHECK(results(disk / "a") == expected);
+    CHECK(different_results(run_results(disk / "a"), expected) == "");
 
     disk.make_read_only();
     CHECK(small.run(disk / "b").exit_code() == 3);
