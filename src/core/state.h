@@ -5,12 +5,17 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace flotsam {
 
 // `ElementKind` names what an array holds, so that a state file can be read by other programs.
 enum class ElementKind { int32, int64, uint64, float32, float64 };
+
+constexpr std::size_t element_size(ElementKind kind) {
+    return kind == ElementKind::int32 || kind == ElementKind::float32 ? 4 : 8;
+}
 
 class StateVisitor {
   public:
@@ -21,6 +26,8 @@ class StateVisitor {
     void array(const std::string& name, std::vector<T>& values) {
         static_assert(std::is_trivially_copyable_v<T>);
         using Element = typename ElementOf<T>::type;
+        static_assert((std::is_arithmetic_v<Element> || std::is_enum_v<Element>)&&sizeof(Element) >= 4,
+                      "ElementKind has no name for this type");
         constexpr std::size_t width = sizeof(T) / sizeof(Element);
         visit(name, kind<Element>(), width, values.size(), values.data(), [](void* v, std::size_t count) -> void* {
             auto& vector = *static_cast<std::vector<T>*>(v);

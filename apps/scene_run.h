@@ -1,0 +1,22 @@
+// From the options of a command to a run: shared by run, check and demo.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "apps/commands.h"
+#include "io/run.h"
+#include "scene/scene.h"
+
+namespace flotsam {
+
+// Loads the scene that the options name, prints its warnings, and sets the number of threads.
+Scene load(const SceneOptions& options);
+
+// options.out, or runs/<name of the scene file>.
+std::filesystem::path run_folder(const RunOptions& options);
+
+// Runs a loaded scene into its folder.
+RunResult run(const Scene& scene, const RunOptions& options, const std::vector<Observer*>& extra = {});
+
+}  // namespace flotsam

@@ -1,0 +1,134 @@
+#include "io/audit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace flotsam {
+
+namespace {
+
+constexpr std::string_view milliseconds = "ms.";
+// Stages that the first step did not have; the sum of a row's times is then still the whole step.
+constexpr std::string_view other_stages = "other";
+
+std::vector<std::string> physics_columns() {
+    std::vector<std::string> columns{"step", "frame", "time", "dt"};
+    for (const Quantity& quantity : quantities()) columns.emplace_back(quantity.name);
+    columns.insert(columns.end(), {"solver.iterations", "solver.residual"});
+    for (const char* impulse : {"gravity", "walls", "friction", "inflow", "outflow"})
+        for (const char axis : {'x', 'y', 'z'})
+            columns.push_back(fmt::format("impulse.{}.{}", impulse, axis));
+    columns.insert(columns.end(), {"particles.in", "particles.out", "particles.reseeded"});
+    return columns;
+}
+
+// Goes on with a table, whose rows up to `step` must be there and whose columns must begin with `columns`.
+CsvLog resume_log(const std::filesystem::path& file, std::int64_t step,
+                  const std::vector<std::string>& columns) {
+    if (!std::filesystem::exists(file))
+        throw UserError(
+            fmt::format("{} is missing from the run.\n"
+                        "  Put the file back, or start anew with --overwrite.",
+                        file.string()));
+    CsvLog log = CsvLog::resume(file, step);
+    const std::string expected = CsvLog::header_of(columns);
+    if (log.header() != expected && !log.header().starts_with(expected + ','))
+        throw UserError(
+            fmt::format("{} has other columns than this version of Flotsam writes.\n"
+                        "  Resume with the version that began the run, or start anew with --overwrite.",
+                        file.string()));
+    if (log.last_step() != step)
+        throw UserError(
+            fmt::format("{} ends at step {}, but the checkpoint is of step {}: rows were removed.\n"
+                        "  Put the file back, or start anew with --overwrite.",
+                        file.string(), log.last_step(), step));
+    return log;
+}
+
+}  // namespace
+
+void Audit::on_start(const World& world, int frame) {
+    frame_ = frame;
+    if (world.step == 0) return;
+    const std::vector<std::string> columns = physics_columns();
+    log_.emplace(resume_log(file_, world.step, columns));
+    std::string_view rest = std::string_view(log_->header()).substr(CsvLog::header_of(columns).size());
+    while (!rest.empty()) {
+        rest.remove_prefix(1);  // the comma
+        const std::string_view column = rest.substr(0, rest.find(','));
+        stages_.emplace_back(column.substr(std::min(milliseconds.size(), column.size())));
+        rest.remove_prefix(column.size());
+    }
+}
+
+void Audit::begin(const std::vector<std::string>& stages) {
+    stages_ = stages;
+    std::vector<std::string> columns = physics_columns();
+    for (const std::string& stage : stages_) columns.push_back(fmt::format("{}{}", milliseconds, stage));
+    log_.emplace(CsvLog::create(file_, columns));
+}
+
+void Audit::on_step(const World& world, const StepReport& report, double dt) {
+    if (!log_) {
+        std::vector<std::string> stages;
+        for (const StageTime& time : report.stages)
+            if (std::find(stages.begin(), stages.end(), time.stage) == stages.end())
+                stages.push_back(time.stage);
+        stages.emplace_back(other_stages);
+        begin(stages);
+    }
+    std::vector<double> row{double(world.step), double(frame_ + 1), world.time, dt};
+    for (const Quantity& quantity : quantities()) row.push_back(quantity.value(world, scenario_, report));
+    row.insert(row.end(), {double(report.solve.iterations), report.solve.residual});
+    const StepLedger& ledger = report.ledger;
+    for (const Vec3 impulse : {ledger.gravity, ledger.walls, ledger.friction, ledger.inflow, ledger.outflow})
+        row.insert(row.end(), {impulse.x, impulse.y, impulse.z});
+    row.insert(row.end(), {double(ledger.particles_in), double(ledger.particles_out),
+                           double(ledger.particles_reseeded)});
+
+    std::vector<double> times(stages_.size(), 0);
+    for (const StageTime& time : report.stages) {
+        auto column = std::find(stages_.begin(), stages_.end(), time.stage);
+        if (column == stages_.end()) column = std::find(stages_.begin(), stages_.end(), other_stages);
+        if (column != stages_.end()) times[column - stages_.begin()] += time.milliseconds;
+    }
+    for (const double time : times) row.push_back(std::round(time * 1000) / 1000);
+    log_->write(row);
+}
+
+// Rows reach the disk before the checkpoint of this frame does: a power cut must not leave a gap between
+// them.
+void Audit::on_frame(World&, int frame) {
+    frame_ = frame;
+    if (log_) log_->sync();
+}
+
+void Audit::on_finish(World&, int, bool) {
+    if (log_) log_->sync();
+}
+
+void ProbeLog::on_start(const World& world, int) {
+    std::vector<std::string> columns{"step", "time"};
+    for (const Probe& probe : probes_) columns.push_back(probe.name);
+    if (world.step > 0) {
+        log_.emplace(resume_log(file_, world.step, columns));
+    } else {
+        log_.emplace(CsvLog::create(file_, columns));
+        write(world);
+    }
+}
+
+void ProbeLog::on_step(const World& world, const StepReport&, double) { write(world); }
+void ProbeLog::on_frame(World&, int) { log_->sync(); }
+void ProbeLog::on_finish(World&, int, bool) { log_->sync(); }
+
+void ProbeLog::write(const World& world) {
+    std::vector<double> row{double(world.step), world.time};
+    for (const Probe& probe : probes_) row.push_back(measure(probe, world, scenario_));
+    log_->write(row);
+}
+
+}  // namespace flotsam

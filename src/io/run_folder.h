@@ -1,0 +1,65 @@
+// The folder of a run:
+//   run.toml      what ran: version, scene hash, threads, machine, when
+//   scene.toml    the scene with every default and every --set written out
+//   frames/       surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply
+//   audit.csv     the physics of every step
+//   probes.csv    what the scene's probes measured
+//   checkpoints/  step_NNNNNNNN.h5, the last three
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace flotsam {
+
+struct RunFolderOptions {
+    std::filesystem::path folder;
+    bool resume = false;     // go on from the newest good checkpoint
+    bool overwrite = false;  // delete what an earlier run left there
+    bool quiet = false;
+};
+
+// What run.toml says about a run.
+struct RunRecord {
+    std::string version, command;  // of Flotsam; as it was typed
+    std::string scene_file, scene_hash, scene_text;
+    std::string title;
+};
+
+// Keeps other runs out of a folder. The system releases it however the process ends.
+class FolderLock {
+  public:
+    explicit FolderLock(const std::filesystem::path& folder);  // throws UserError when another run has it
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
+    ~FolderLock();
+
+  private:
+    int descriptor_;
+};
+
+// A folder that this process alone writes to.
+class RunFolder {
+  public:
+    // Makes the folder, or takes over an existing one as the options allow; throws UserError with advice
+    // otherwise. `continues()` tells whether an earlier run of the same scene is there to go on with.
+    RunFolder(const RunFolderOptions& options, const RunRecord& record);
+
+    bool continues() const { return continues_; }
+    const std::filesystem::path& path() const { return path_; }
+    std::filesystem::path frames() const { return path_ / "frames"; }
+    std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+    std::filesystem::path audit() const { return path_ / "audit.csv"; }
+    std::filesystem::path probes() const { return path_ / "probes.csv"; }
+
+    // Notes in run.toml that the run went on from `step`.
+    void note_resumed(std::int64_t step) const;
+
+  private:
+    std::filesystem::path path_;
+    FolderLock lock_;
+    bool continues_ = false;
+};
+
+}  // namespace flotsam

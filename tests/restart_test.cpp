@@ -1,0 +1,132 @@
+// Drives the program itself: killed at any moment and resumed, or on any number of threads, it writes the
+// same bytes.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "io/atomic_file.h"
+#include "tests/run_results.h"
+#include "tests/scratch_folder.h"
+
+using namespace flotsam;
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr const char* scene = R"(
+[scene]
+duration = 1.0
+dimensions = 2
+[domain]
+size = [1.0, 0.6]
+resolution = 50
+walls = { right = "open" }
+[[liquid.fill]]
+box = { min = [0, 0], max = [0.3, 0.4] }
+[[liquid.emitter]]
+sphere = { center = [0.6, 0.5], radius = 0.05 }
+velocity = [0.5, 0]
+until = 0.3
+[output]
+particles = true
+checkpoint_every = 3
+[[probe]]
+name = "middle"
+height = 0.5
+)";
+
+class Program {
+  public:
+    explicit Program(std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), FLOTSAM_BINARY);
+        std::vector<char*> argv;
+        for (std::string& argument : arguments) argv.push_back(argument.data());
+        argv.push_back(nullptr);
+        pid_ = ::fork();
+        if (pid_ == 0) {
+            const int nowhere = ::open("/dev/null", O_WRONLY);
+            ::dup2(nowhere, STDOUT_FILENO);
+            ::dup2(nowhere, STDERR_FILENO);
+            ::execv(FLOTSAM_BINARY, argv.data());
+            ::_exit(127);
+        }
+    }
+    void send(int signal) const { ::kill(pid_, signal); }
+    // Its exit code, or 128 + the signal that ended it.
+    int wait() const {
+        int status = 0;
+        ::waitpid(pid_, &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+
+  private:
+    pid_t pid_;
+};
+
+struct Runs {
+    ScratchFolder folder;
+    std::vector<std::string> arguments(const std::string& name, std::vector<std::string> more = {}) const {
+        std::vector<std::string> all{"run", (folder / "scene.toml").string(), "--out",
+                                     (folder / name).string()};
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }
+    Runs() { write_file(folder / "scene.toml", scene); }
+};
+
+}  // namespace
+
+TEST_CASE("killed at ten random moments and resumed: ten identical results") {
+    const Runs runs;
+    const auto begin = Clock::now();
+    REQUIRE(Program(runs.arguments("whole")).wait() == 0);
+    const std::chrono::duration<double> whole = Clock::now() - begin;
+    const auto expected = run_results(runs.folder / "whole");
+    REQUIRE(expected.size() > 24 * 3);
+
+    std::mt19937 random(2);
+    std::uniform_real_distribution<double> moment(0.0, whole.count());
+    int killed = 0;
+    for (int n = 0; n < 10; ++n) {
+        const std::string name = std::to_string(n);
+        // Every other run is killed a second time, on its way from the checkpoint.
+        for (int kill = 0; kill <= n % 2; ++kill) {
+            const Program program(runs.arguments(name, {"--resume"}));
+            std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
+            program.send(SIGKILL);
+            killed += program.wait() == 128 + SIGKILL;
+        }
+        CHECK(Program(runs.arguments(name, {"--resume"})).wait() == 0);
+        CAPTURE(n);
+        CHECK(different_results(run_results(runs.folder / name), expected) == "");
+        fs::remove_all(runs.folder / name);
+    }
+    CHECK(killed >= 10);
+}
+
+TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code") {
+    const Runs runs;
+    const Program program(runs.arguments("a"));
+    while (!fs::exists(runs.folder / "a/frames/surface_0001.ply"))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    program.send(SIGTERM);
+    CHECK(program.wait() == 128 + SIGTERM);
+    CHECK_FALSE(fs::is_empty(runs.folder / "a/checkpoints"));
+}
+
+TEST_CASE("1, 2 and 7 threads give the same bytes") {
+    const Runs runs;
+    for (const char* threads : {"1", "2", "7"})
+        REQUIRE(Program(runs.arguments(threads, {"--threads", threads})).wait() == 0);
+    const auto expected = run_results(runs.folder / "1");
+    CHECK(different_results(run_results(runs.folder / "2"), expected) == "");
+    CHECK(different_results(run_results(runs.folder / "7"), expected) == "");
+}
