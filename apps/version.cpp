@@ -1,0 +1,7 @@
+#include "apps/commands.h"
+
+namespace flotsam {
+
+std::string version_text() { return "flotsam " FLOTSAM_VERSION " (" FLOTSAM_REVISION ")"; }
+
+}  // namespace flotsam
