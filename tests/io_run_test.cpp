@@ -183,6 +183,37 @@ TEST_CASE("damaged checkpoints are passed over, and without any the run begins a
     CHECK(different_results(run_results(folder), expected) == "");
 }
 
+TEST_CASE("a step that fails ends the run just before it, and the run can go on from there") {
+    const ScratchFolder scratch;
+    SmallRun small;
+    small.run(scratch / "whole");
+    const auto expected = run_results(scratch / "whole");
+
+    // From step 5 on the pressure solver gives up at once, and a failed step is not repeated with a smaller
+    // dt.
+    struct Sabotage : Observer {
+        void on_step(const World& world, const StepReport&, double) override {
+            if (world.step == 5) *scenario = broken;
+        }
+        Scenario* scenario;
+        Scenario broken;
+    } sabotage;
+    const Scenario good = sabotage.broken = small.scenario;
+    sabotage.scenario = &small.scenario;
+    sabotage.broken.solver.tolerance.max_iterations = 1;
+    sabotage.broken.time.retry = false;
+
+    const RunResult failed = small.run(scratch / "a", false, false, {&sabotage});
+    CHECK(failed.end == RunResult::End::failed);
+    CHECK(failed.exit_code() == 3);
+    CHECK(last_step(scratch / "a") == 5);
+    CHECK(small.run(scratch / "a", true).end == RunResult::End::failed);  // the same step again
+    CHECK(last_step(scratch / "a") == 5);
+    small.scenario = good;
+    CHECK(small.run(scratch / "a", true).end == RunResult::End::completed);
+    CHECK(different_results(run_results(scratch / "a"), expected) == "");
+}
+
 TEST_CASE("a table that lost rows is not silently continued") {
     const ScratchFolder scratch;
     const SmallRun small;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <map>
 #include <random>
 #include <thread>
 

@@ -229,7 +229,7 @@ void write_checkpoint(const fs::path& file, const CheckpointInfo& info, const Vi
     silence_hdf5();
     // In memory first: after a failed write to a full disk HDF5 can neither close the file nor exit cleanly.
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "prepare writing");
-    require(H5Pset_fapl_core(access, std::size_t{64} << 20, /*backing_store=*/false), "prepare writing");
+    require(H5Pset_fapl_core(access, std::size_t{8} << 20, /*backing_store=*/false), "prepare writing");
     const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "prepare writing");
     require(H5Pset_userblock(creation, seal_size), "prepare writing");
     const Handle image(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose,
