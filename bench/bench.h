@@ -13,7 +13,7 @@ struct BenchRow {
     double value;
     std::string unit;
     double reference = 0;        // 0: there is none
-    std::string reference_name;
+    std::string reference_name{};
 };
 
 struct Bench {
