@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <iostream>
 
@@ -38,12 +37,12 @@ std::string bash_script() {
         "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n";
     text +=
         fmt::format("        words=\"{} --help --version\"\n    else\n        case ${{COMP_WORDS[1]}} in\n",
-                    fmt::join(command_names(), " "));
+                    joined(command_names(), " "));
     for (const CommandText& command : command_table())
-        text += fmt::format("            {}) words=\"{}{}{}\"{};;\n", command.name,
-                            fmt::join(option_names(command), " "), command.argument.words.empty() ? "" : " ",
-                            fmt::join(command.argument.words, " "),
-                            takes_file(command.argument) ? "; files=1" : "");
+        text +=
+            fmt::format("            {}) words=\"{}{}{}\"{};;\n", command.name,
+                        joined(option_names(command), " "), command.argument.words.empty() ? "" : " ",
+                        joined(command.argument.words, " "), takes_file(command.argument) ? "; files=1" : "");
     text +=
         "        esac\n"
         "    fi\n"
@@ -84,8 +83,7 @@ std::string zsh_script() {
         if (takes_file(command.argument))
             text += fmt::format(" '*:{}:_files'", command.argument.name);
         else if (!command.argument.words.empty())
-            text +=
-                fmt::format(" '*:{}:({})'", command.argument.name, fmt::join(command.argument.words, " "));
+            text += fmt::format(" '*:{}:({})'", command.argument.name, joined(command.argument.words, " "));
         text += " ;;\n";
     }
     return text + "    esac\n}\ncompdef _flotsam flotsam\n";
@@ -108,7 +106,7 @@ std::string fish_script() {
                                 plain(option.meaning));
         if (takes_file(command.argument)) text += here + " -F\n";
         if (!command.argument.words.empty())
-            text += fmt::format("{} -a '{}'\n", here, fmt::join(command.argument.words, " "));
+            text += fmt::format("{} -a '{}'\n", here, joined(command.argument.words, " "));
     }
     return text;
 }

@@ -1,7 +1,6 @@
 #include "scene/schema.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -571,7 +570,7 @@ std::string types_text(const KeyRule& key) {
     std::vector<std::string> words;
     if (key.types & a_text)
         words.push_back(key.choices.empty() ? "text"
-                                            : fmt::format("\"{}\"", fmt::join(key.choices, "\" or \"")));
+                                            : fmt::format("\"{}\"", joined(key.choices, "\" or \"")));
     if (key.types & a_boolean) words.emplace_back("true or false");
     if (key.types & an_integer) words.emplace_back("a whole number");
     if (key.types & a_number) words.emplace_back("a number");
@@ -581,7 +580,7 @@ std::string types_text(const KeyRule& key) {
                             : fmt::format("{} or {} numbers", key.min_count, key.max_count));
     if (key.types & a_table) words.emplace_back("a table");
     if (key.types & tables) words.emplace_back("any number of tables");
-    return fmt::format("{}", fmt::join(words, " or "));
+    return joined(words, " or ");
 }
 
 std::string range_text(const KeyRule& key) {
@@ -623,7 +622,7 @@ std::string example(const KeyRule& key) {
         return fmt::format("write {} = {{ ... }}; its keys are in docs/scene_reference.md", key.name);
     if (key.types & a_list) {
         const std::vector<std::string_view> numbers(key.max_count, "0.5");
-        return fmt::format("write for example {} = [{}]", key.name, fmt::join(numbers, ", "));
+        return fmt::format("write for example {} = [{}]", key.name, joined(numbers, ", "));
     }
     return fmt::format("write for example {} = {}", key.name, key.types & an_integer ? "64" : "1.5");
 }
@@ -655,7 +654,7 @@ class Validator {
         if (given != 1)
             mistakes_.add(node.place,
                           fmt::format("{} has {} of: {}", rule.heading, given == 0 ? "none" : "more than one",
-                                      fmt::join(rule.exactly_one, ", ")),
+                                      joined(rule.exactly_one, ", ")),
                           "give exactly one of them");
     }
 
@@ -780,7 +779,7 @@ std::string scene_reference() {
     for (const TableRule& table : scene_tables()) {
         text += fmt::format("\n## `{}`\n\n{}", table.heading, table.meaning);
         if (!table.exactly_one.empty())
-            text += fmt::format(" Exactly one of `{}`.", fmt::join(table.exactly_one, "`, `"));
+            text += fmt::format(" Exactly one of `{}`.", joined(table.exactly_one, "`, `"));
         text += "\n\n| key | value | unit | default | meaning |\n| --- | --- | --- | --- | --- |\n";
         for (const KeyRule& key : table.keys) {
             const std::string range = range_text(key);

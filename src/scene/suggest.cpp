@@ -1,7 +1,6 @@
 #include "scene/suggest.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -44,7 +43,7 @@ std::string suggestion(std::string_view typed, const std::vector<std::string_vie
     if (const std::string_view word = nearest_word(typed, known); !word.empty())
         return fmt::format("did you mean '{}'?", word);
     return known.empty() ? "there is none to choose from"
-                         : fmt::format("known here: {}", fmt::join(known, ", "));
+                         : fmt::format("known here: {}", joined(known, ", "));
 }
 
 }  // namespace flotsam

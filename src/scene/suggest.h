@@ -7,6 +7,17 @@
 
 namespace flotsam {
 
+// Words with a separator between them.
+template <class Words>
+std::string joined(const Words& words, std::string_view separator) {
+    std::string text;
+    for (const auto& word : words) {
+        if (!text.empty()) text += separator;
+        text += word;
+    }
+    return text;
+}
+
 // The nearest of `known` within a third of the word's letters, or nothing.
 std::string_view nearest_word(std::string_view typed, const std::vector<std::string_view>& known);
 
