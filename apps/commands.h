@@ -42,13 +42,6 @@ int new_command(const NewOptions& options);
 
 int list_command(const std::string& what);  // "", methods, scenes, benches, cases, keys, quantities
 
-// A name and a line about it, for `flotsam list`.
-struct Listed {
-    std::string name, summary;
-};
-std::vector<Listed> listed_benches();
-std::vector<Listed> listed_cases();
-
 struct TableOptions {
     std::vector<std::string> names;  // empty: all
     std::filesystem::path csv;

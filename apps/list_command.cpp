@@ -5,16 +5,23 @@
 
 #include "apps/command_table.h"
 #include "apps/commands.h"
+#include "bench/bench.h"
 #include "core/check.h"
 #include "coupling/scheme.h"
 #include "scene/scene.h"
 #include "scene/schema.h"
 #include "scene/suggest.h"
 #include "sim/measure.h"
+#include "validate/validation.h"
 
 namespace flotsam {
 
 namespace {
+
+// A name and a line about it.
+struct Listed {
+    std::string name, summary;
+};
 
 void print(const std::string& heading, const std::vector<Listed>& entries, bool with_heading) {
     if (with_heading) std::cout << heading << '\n';
@@ -46,10 +53,11 @@ std::vector<Listed> listed_scenes() {
     return entries;
 }
 
-std::vector<Listed> listed_methods() {
+// Any table whose entries have a name and a summary.
+template <class Entry>
+std::vector<Listed> listed(const std::vector<Entry>& table) {
     std::vector<Listed> entries;
-    for (const SchemeEntry& scheme : schemes())
-        entries.push_back({std::string(scheme.name), std::string(scheme.summary)});
+    for (const Entry& entry : table) entries.push_back({std::string(entry.name), std::string(entry.summary)});
     return entries;
 }
 
@@ -65,10 +73,10 @@ std::vector<Listed> listed_quantities() {
 
 int list_command(const std::string& what) {
     const bool all = what.empty();
-    if (all || what == "methods") print("methods", listed_methods(), all);
+    if (all || what == "methods") print("methods", listed(schemes()), all);
     if (all || what == "scenes") print("scenes", listed_scenes(), all);
-    if (all || what == "benches") print("benches", listed_benches(), all);
-    if (all || what == "cases") print("cases", listed_cases(), all);
+    if (all || what == "benches") print("benches", listed(benches()), all);
+    if (all || what == "cases") print("cases", listed(validation_cases()), all);
     if (what == "keys") std::cout << key_list();
     if (what == "quantities") print("quantities", listed_quantities(), false);
     const std::vector<std::string_view>& known = command_text("list").argument.words;
