@@ -253,7 +253,7 @@ class SceneBuilder {
             mistakes_.add(node.place, "'file' is no file name", "name a .obj, .ply or .stl file");
             return {};
         }
-        const std::filesystem::path file = folder_ / node.text;
+        std::filesystem::path file = folder_ / node.text;
         std::error_code error;
         if (!std::filesystem::is_regular_file(file, error)) {
             mistakes_.add(node.place, fmt::format("there is no mesh file '{}'", file.string()),

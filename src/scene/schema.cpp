@@ -668,9 +668,8 @@ class Validator {
                               suggestion(node.text, key.choices));
         } else if (node.is(Kind::boolean) && key.types & a_boolean) {
             return;
-        } else if (node.is(Kind::integer) && key.types & (an_integer | a_number)) {
-            check_number(node, key);
-        } else if (node.is(Kind::number) && key.types & a_number) {
+        } else if ((node.is(Kind::integer) && key.types & (an_integer | a_number)) ||
+                   (node.is(Kind::number) && key.types & a_number)) {
             check_number(node, key);
         } else if (node.is(Kind::array) && key.types & a_list) {
             check_list(node, key);
