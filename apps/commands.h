@@ -1,5 +1,5 @@
-// One function per command of the program. main.cpp alone knows the command-line library; each command gets its
-// options as plain data and returns the exit code.
+// One function per command of the program. main.cpp alone knows the command-line library; each command gets
+// its options as plain data and returns the exit code.
 #pragma once
 
 #include <filesystem>

@@ -14,20 +14,23 @@ int validate_command(const TableOptions& options) {
     set_thread_count(options.threads);
     const auto chosen = choose(options.names, validation_cases(), "case", "flotsam list cases");
     CsvTable csv(options.csv,
-                 "case,variant,method,resolution,quantity,value,reference,error_percent,tolerance_percent,pass,seconds");
+                 "case,variant,method,resolution,quantity,value,reference,error_percent,tolerance_percent,"
+                 "pass,seconds");
     int passed = 0, failed = 0;
-    fmt::print("{:<16} {:<14} {:<10} {:>5}  {:<38} {:>12} {:>12} {:>9} {:>9}\n", "case", "variant", "method", "cells",
-               "quantity", "value", "reference", "error %", "allowed");
+    fmt::print("{:<16} {:<14} {:<10} {:>5}  {:<38} {:>12} {:>12} {:>9} {:>9}\n", "case", "variant", "method",
+               "cells", "quantity", "value", "reference", "error %", "allowed");
     for (const ValidationCase* c : chosen)
         run_validation(*c, options.quick, [&](const ValidationRow& row) {
             (row.pass() ? passed : failed)++;
-            fmt::print("{:<16} {:<14} {:<10} {:>5}  {:<38} {:>12.6g} {:>12.6g} {:>9.3g} {:>9.3g} {}\n", row.name,
-                       row.variant, row.method, row.resolution, row.quantity, row.value, row.reference,
-                       row.error_percent(), row.tolerance_percent, row.pass() ? "pass" : "FAIL");
+            fmt::print("{:<16} {:<14} {:<10} {:>5}  {:<38} {:>12.6g} {:>12.6g} {:>9.3g} {:>9.3g} {}\n",
+                       row.name, row.variant, row.method, row.resolution, row.quantity, row.value,
+                       row.reference, row.error_percent(), row.tolerance_percent,
+                       row.pass() ? "pass" : "FAIL");
             std::fflush(stdout);
-            csv.row(fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f}", row.name, row.variant, row.method, row.resolution,
-                                csv_text(row.quantity), row.value, row.reference, row.error_percent(),
-                                row.tolerance_percent, row.pass() ? "yes" : "no", row.seconds));
+            csv.row(fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f}", row.name, row.variant, row.method,
+                                row.resolution, csv_text(row.quantity), row.value, row.reference,
+                                row.error_percent(), row.tolerance_percent, row.pass() ? "yes" : "no",
+                                row.seconds));
         });
     fmt::print("{} passed, {} failed\n", passed, failed);
     return failed == 0 ? 0 : 1;

@@ -1,4 +1,5 @@
-// Benchmarks: how long things take, as ratios against a yardstick measured in the same run. Never asserted in tests.
+// Benchmarks: how long things take, as ratios against a yardstick measured in the same run. Never asserted in
+// tests.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,7 @@ struct BenchRow {
     std::string quantity;
     double value;
     std::string unit;
-    double reference = 0;        // 0: there is none
+    double reference = 0;  // 0: there is none
     std::string reference_name{};
 };
 

@@ -17,12 +17,14 @@ namespace {
 
 // Face values of a velocity given as a function of place.
 template <class Velocity>
-MacGrid velocity_field(const Domain& domain, const std::shared_ptr<const Tiling>& tiling, const Velocity& velocity) {
+MacGrid velocity_field(const Domain& domain, const std::shared_ptr<const Tiling>& tiling,
+                       const Velocity& velocity) {
     MacGrid u;
     for (int axis = 0; axis < 3; ++axis) {
         u[axis] = Field<double>(tiling, 0);
-        for_each_cell(*tiling, domain.cells + unit(axis),
-                      [&](Int3 c, std::int64_t n) { u[axis][n] = velocity(domain.face_center(c, axis))[axis]; });
+        for_each_cell(*tiling, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+            u[axis][n] = velocity(domain.face_center(c, axis))[axis];
+        });
     }
     return u;
 }
@@ -57,7 +59,8 @@ TEST_CASE("cells are seeded with eight particles, one in each eighth, and slabs 
 
 TEST_CASE("sorting puts every particle into its cell and keeps each particle's values together") {
     Blob blob(20);
-    for (std::int64_t i = 0; i < blob.particles.count(); ++i) blob.particles.velocity[i] = blob.particles.position[i];
+    for (std::int64_t i = 0; i < blob.particles.count(); ++i)
+        blob.particles.velocity[i] = blob.particles.position[i];
     blob.cells = sort_into_cells(blob.particles, blob.s.domain, *blob.tiling);
     for (std::int64_t n = 0; n < blob.tiling->value_count(); ++n)
         for (std::int32_t i = blob.cells.begin[n]; i < blob.cells.begin[n + 1]; ++i) {
@@ -83,12 +86,14 @@ TEST_CASE("APIC carries a linear velocity field to the grid and back unchanged")
     grid_to_particles_apic(blob.particles, exact, blob.s.domain);
     for (std::int64_t i = 0; i < blob.particles.count(); ++i) {
         const Vec3 v = linear_velocity(Vec3(blob.particles.position[i]));
-        for (int a = 0; a < 3; ++a) CHECK(blob.particles.velocity[i][a] == doctest::Approx(v[a]).epsilon(1e-5));
+        for (int a = 0; a < 3; ++a)
+            CHECK(blob.particles.velocity[i][a] == doctest::Approx(v[a]).epsilon(1e-5));
     }
     const MacGrid back = particles_to_grid(blob.particles, blob.cells, blob.s.domain, blob.tiling);
     for (const Vec3f p : blob.particles.position)
         for (int axis = 0; axis < 3; ++axis)
-            CHECK(sample_component(back, blob.s.domain, Vec3(p), axis) == doctest::Approx(linear_velocity(Vec3(p))[axis]).epsilon(1e-4));
+            CHECK(sample_component(back, blob.s.domain, Vec3(p), axis) ==
+                  doctest::Approx(linear_velocity(Vec3(p))[axis]).epsilon(1e-4));
 }
 
 TEST_CASE("the transfer to the grid conserves momentum") {
@@ -97,7 +102,8 @@ TEST_CASE("the transfer to the grid conserves momentum") {
     for (std::int64_t i = 0; i < blob.particles.count(); ++i) {
         for (int a = 0; a < 3; ++a) {
             blob.particles.velocity[i][a] = float(test::noise(7 * i + a));
-            blob.particles.affine[a][i] = {float(test::noise(i)), float(test::noise(i + 1)), float(test::noise(i + 2))};
+            blob.particles.affine[a][i] = {float(test::noise(i)), float(test::noise(i + 1)),
+                                           float(test::noise(i + 2))};
         }
         momentum += Vec3(blob.particles.velocity[i]);
     }
@@ -113,7 +119,8 @@ TEST_CASE("the transfer to the grid conserves momentum") {
 
 TEST_CASE("FLIP with nothing changing leaves particles alone, PIC takes the grid's velocity") {
     Blob blob(16);
-    for (std::int64_t i = 0; i < blob.particles.count(); ++i) blob.particles.velocity[i] = {float(test::noise(i)), 0, 0};
+    for (std::int64_t i = 0; i < blob.particles.count(); ++i)
+        blob.particles.velocity[i] = {float(test::noise(i)), 0, 0};
     const std::vector<Vec3f> before = blob.particles.velocity;
     const MacGrid u = velocity_field(blob.s.domain, blob.tiling, [](Vec3) { return Vec3{5, 0, 0}; });
     const MacGrid none = velocity_field(blob.s.domain, blob.tiling, [](Vec3) { return Vec3{}; });
@@ -123,9 +130,12 @@ TEST_CASE("FLIP with nothing changing leaves particles alone, PIC takes the grid
     CHECK(blob.particles.velocity[0].x == 5);
 }
 
-TEST_CASE("particles turn with a rigid rotation; the midpoint rule's error shrinks with the square of the step") {
+TEST_CASE(
+    "particles turn with a rigid rotation; the midpoint rule's error shrinks with the square of the step") {
     const Blob blob(32);
-    const MacGrid u = velocity_field(blob.s.domain, blob.tiling, [](Vec3 p) { return Vec3{0.5 - p.y, p.x - 0.5, 0}; });
+    const MacGrid u = velocity_field(blob.s.domain, blob.tiling, [](Vec3 p) {
+        return Vec3{0.5 - p.y, p.x - 0.5, 0};
+    });
     double previous = 0;
     for (const double dt : {0.4, 0.2, 0.1}) {
         Particles moved = blob.particles;
@@ -133,7 +143,9 @@ TEST_CASE("particles turn with a rigid rotation; the midpoint rule's error shrin
         double worst = 0;
         for (std::int64_t i = 0; i < moved.count(); ++i) {
             const Vec3 r = Vec3(blob.particles.position[i]) - Vec3{0.5, 0.5, 0.5};
-            const Vec3 exact = Vec3{r.x * std::cos(0.8) - r.y * std::sin(0.8), r.x * std::sin(0.8) + r.y * std::cos(0.8), r.z} + Vec3{0.5, 0.5, 0.5};
+            const Vec3 exact = Vec3{r.x * std::cos(0.8) - r.y * std::sin(0.8),
+                                    r.x * std::sin(0.8) + r.y * std::cos(0.8), r.z} +
+                               Vec3{0.5, 0.5, 0.5};
             worst = std::max(worst, length(Vec3(moved.position[i]) - exact));
         }
         if (previous > 0) CHECK(worst < previous / 3.5);
@@ -171,8 +183,10 @@ TEST_CASE("an emitter brings its cross-section times its speed, at any time step
         Particles particles;
         double emitted = 0;
         emit(particles, s.domain, s.liquid, 0, dt);  // fills the region itself
-        CHECK(double(particles.count()) * s.particle_volume() == doctest::Approx(0.1 * 0.3 * 0.4).epsilon(0.03));
-        for (double t = dt; t < 0.5; t += dt) emitted += double(emit(particles, s.domain, s.liquid, t, dt).count);
+        CHECK(double(particles.count()) * s.particle_volume() ==
+              doctest::Approx(0.1 * 0.3 * 0.4).epsilon(0.03));
+        for (double t = dt; t < 0.5; t += dt)
+            emitted += double(emit(particles, s.domain, s.liquid, t, dt).count);
         CHECK(emitted * s.particle_volume() == doctest::Approx(0.3 * 0.4 * 2 * 0.5).epsilon(0.03));
     }
 }
@@ -214,7 +228,8 @@ TEST_CASE("extrapolation continues a constant and reaches as many layers as aske
 TEST_CASE("friction slows the liquid at a wall alone, by the same amount whatever the time step") {
     Scenario s = test::tank({8, 8, 8}, 1.0);
     s.domain.walls[y_low].slip = 0.25;
-    const auto tiling = std::make_shared<Tiling>(s.domain.cells, std::vector<Int3>{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}});
+    const auto tiling = std::make_shared<Tiling>(
+        s.domain.cells, std::vector<Int3>{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}});
     Field<double> phi(tiling, 1);
     phi.fill(-1);
     MacGrid once = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 0, 0}; }), thrice = once;

@@ -41,18 +41,24 @@ TEST_CASE("a level surface is found where it is, up to the walls, whatever its o
         for (const double level : {0.5, 0.513, 0.5271}) {
             const Scenario s = test::tank(cells, level);
             const Seeded w = seed(s);
-            double mean = 0, worst = 0;
+            double mean = 0, square = 0, worst = 0;
             int count = 0;
             for (int i = 0; i < cells.x; ++i)
                 for (int k = 0; k < cells.z; ++k) {
-                    const double error = (surface_height(w.surface.phi, s.domain, (i + 0.5) * s.domain.h, (k + 0.5) * s.domain.h) - level) / s.domain.h;
+                    const double error = (surface_height(w.surface.phi, s.domain, (i + 0.5) * s.domain.h,
+                                                         (k + 0.5) * s.domain.h) -
+                                          level) /
+                                         s.domain.h;
                     mean += error;
+                    square += error * error;
                     worst = std::max(worst, std::abs(error));
                     ++count;
                 }
-            CHECK(std::abs(mean / count) < 0.03);  // cells
-            CHECK(worst < 0.25);                   // the jitter of single particles
-            CHECK(liquid_volume(w.surface.phi, s.domain) == doctest::Approx(level * s.domain.size().x * s.domain.size().z).epsilon(0.003));
+            CHECK(std::abs(mean / count) < 0.03);     // cells
+            CHECK(std::sqrt(square / count) < 0.15);  // the jitter of single particles
+            CHECK(worst < 0.5);
+            CHECK(liquid_volume(w.surface.phi, s.domain) ==
+                  doctest::Approx(level * s.domain.size().x * s.domain.size().z).epsilon(0.003));
         }
 }
 
@@ -64,17 +70,18 @@ TEST_CASE("a sphere's volume and distance converge") {
         const Seeded w = seed(s);
         const double volume = 4.0 / 3 * 3.14159265 * 0.027;
         const double error = std::abs(liquid_volume(w.surface.phi, s.domain) / volume - 1);
-        CHECK(error < 0.6 * previous);
-        CHECK(error < 0.06);
+        CHECK(error < 0.4 * previous);  // the kernel rounds a surface of radius R by h^2/R: second order
         previous = error;
-        double worst = 0;
+        double square = 0;
+        int count = 0;
         for (std::int64_t slot = 0; slot < w.tiling->tile_count(); ++slot)
             for_each_cell_of_tile(*w.tiling, slot, s.domain.cells, [&](Int3 c, std::int64_t m) {
                 const double exact = length(s.domain.cell_center(c) - Vec3{0.5, 0.5, 0.5}) - 0.3;
-                if (std::abs(exact) < 2.5 * s.domain.h)
-                    worst = std::max(worst, std::abs(w.surface.phi[m] - exact) / s.domain.h);
+                if (std::abs(exact) > s.domain.h) return;
+                square += (w.surface.phi[m] - exact) * (w.surface.phi[m] - exact);
+                ++count;
             });
-        CHECK(worst < 0.5);  // cells, within two and a half cells of the surface
+        CHECK(std::sqrt(square / count) < 0.2 * s.domain.h);
     }
 }
 
@@ -99,7 +106,9 @@ TEST_CASE("crowded particles ask for room and evenly spread ones for none") {
     Seeded w = seed(s);
     const auto mean_source = [&](const Surface& surface) {
         const Field<double> source = crowding_source(surface, s.domain, 1.0);
-        return sum_over_cells<double>(*w.tiling, s.domain.cells, [&](Int3, std::int64_t n) { return source[n]; }) / (16 * 16 * 8);
+        return sum_over_cells<double>(*w.tiling, s.domain.cells,
+                                      [&](Int3, std::int64_t n) { return source[n]; }) /
+               (16 * 16 * 8);
     };
     CHECK(std::abs(mean_source(w.surface)) < 0.01);
     Particles twice = w.particles;

@@ -24,13 +24,17 @@ TEST_CASE("loops visit every cell of existing tiles inside the domain once") {
         CHECK(tiling->find(c) == n);
         ++visits[n];
     });
-    const double total = sum_over_cells<double>(*tiling, cells, [&](Int3, std::int64_t n) { return visits[n]; });
+    const double total =
+        sum_over_cells<double>(*tiling, cells, [&](Int3, std::int64_t n) { return visits[n]; });
     CHECK(total == 8 * 8 * 8 + 3 * 1 * 8);  // a whole tile, the corner of another, none of the third (z = 8)
-    CHECK(sum_over_cells<double>(*tiling, cells + unit(2), [&](Int3, std::int64_t) { return 1.0; }) == total + 3 * 8);
+    CHECK(sum_over_cells<double>(*tiling, cells + unit(2), [&](Int3, std::int64_t) { return 1.0; }) ==
+          total + 3 * 8);
 }
 
 TEST_CASE("sums have the same bits on any number of threads") {
-    const auto sum = [] { return fixed_sum<double>(100000, 64, [](std::int64_t i) { return 1.0 / (1.0 + double(i)); }); };
+    const auto sum = [] {
+        return fixed_sum<double>(100000, 64, [](std::int64_t i) { return 1.0 / (1.0 + double(i)); });
+    };
     set_thread_count(1);
     const double one = sum();
     set_thread_count(7);

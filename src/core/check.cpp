@@ -20,7 +20,9 @@ void check_failed(const char* expression, const char* file, int line, const std:
     fmt::print(stderr, "\nflotsam: internal error: {} is false{}\n  at {}:{}\n", expression,
                operands.empty() ? "" : " (" + operands + ")", file, line);
     if (!reproduction_hint().empty()) fmt::print(stderr, "  reproduce: {}\n", reproduction_hint());
-    fmt::print(stderr, "  This is a bug in Flotsam. What was written so far is good; please report the lines above.\n");
+    fmt::print(
+        stderr,
+        "  This is a bug in Flotsam. What was written so far is good; please report the lines above.\n");
     std::fflush(stderr);
     std::abort();
 }

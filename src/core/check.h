@@ -1,5 +1,5 @@
-// FLOTSAM_CHECK: a bug of ours. It prints the expression, its place and how to reproduce the step, then aborts the
-// run; what was written to disk stays good. A user's mistake is a UserError instead.
+// FLOTSAM_CHECK: a bug of ours. It prints the expression, its place and how to reproduce the step, then
+// aborts the run; what was written to disk stays good. A user's mistake is a UserError instead.
 #pragma once
 
 #include <stdexcept>
@@ -20,7 +20,8 @@ struct IoError : std::runtime_error {
 // What the driver is doing now, printed when a check fails ("flotsam run x.toml --resume, step 12, dt 0.01").
 void set_reproduction_hint(std::string hint);
 
-[[noreturn]] void check_failed(const char* expression, const char* file, int line, const std::string& operands);
+[[noreturn]] void check_failed(const char* expression, const char* file, int line,
+                               const std::string& operands);
 
 namespace detail {
 std::string operand_text(double a);
@@ -33,9 +34,11 @@ std::string operand_text(double a, double b);
 #define FLOTSAM_CHECK_SELECT(_1, _2, _3, NAME, ...) NAME
 #define FLOTSAM_CHECK_1(c) ((c) ? void() : ::flotsam::check_failed(#c, __FILE__, __LINE__, ""))
 #define FLOTSAM_CHECK_2(c, a) \
-    ((c) ? void()     \
+    ((c) ? void()             \
          : ::flotsam::check_failed(#c, __FILE__, __LINE__, ::flotsam::detail::operand_text(double(a))))
-#define FLOTSAM_CHECK_3(c, a, b) \
-    ((c) ? void()        \
-         : ::flotsam::check_failed(#c, __FILE__, __LINE__, ::flotsam::detail::operand_text(double(a), double(b))))
-#define FLOTSAM_CHECK(...) FLOTSAM_CHECK_SELECT(__VA_ARGS__, FLOTSAM_CHECK_3, FLOTSAM_CHECK_2, FLOTSAM_CHECK_1)(__VA_ARGS__)
+#define FLOTSAM_CHECK_3(c, a, b)                           \
+    ((c) ? void()                                          \
+         : ::flotsam::check_failed(#c, __FILE__, __LINE__, \
+                                   ::flotsam::detail::operand_text(double(a), double(b))))
+#define FLOTSAM_CHECK(...) \
+    FLOTSAM_CHECK_SELECT(__VA_ARGS__, FLOTSAM_CHECK_3, FLOTSAM_CHECK_2, FLOTSAM_CHECK_1)(__VA_ARGS__)

@@ -30,12 +30,16 @@ void set_thread_count(int count) {
     requested_threads() = count;
     control().reset();
     if (count > 0)
-        control() = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, count);
+        control() =
+            std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, count);
 }
 
-int thread_count() { return requested_threads() > 0 ? requested_threads() : tbb::info::default_concurrency(); }
+int thread_count() {
+    return requested_threads() > 0 ? requested_threads() : tbb::info::default_concurrency();
+}
 
-void parallel_blocks(std::int64_t count, std::int64_t grain, FunctionRef<void(std::int64_t, std::int64_t)> body) {
+void parallel_blocks(std::int64_t count, std::int64_t grain,
+                     FunctionRef<void(std::int64_t, std::int64_t)> body) {
     const std::int64_t blocks = (count + grain - 1) / grain;
     const auto run = [&](std::int64_t b) { body(b * grain, std::min(count, (b + 1) * grain)); };
     if (blocks <= 1 || requested_threads() == 1) {
@@ -43,8 +47,8 @@ void parallel_blocks(std::int64_t count, std::int64_t grain, FunctionRef<void(st
         return;
     }
 #ifdef __SANITIZE_THREAD__
-    // ThreadSanitizer cannot see how TBB's own binary synchronises and would report every loop. Plain threads it
-    // understands; the relaxed counter orders nothing, so that races between blocks stay visible.
+    // ThreadSanitizer cannot see how TBB's own binary synchronises and would report every loop. Plain threads
+    // it understands; the relaxed counter orders nothing, so that races between blocks stay visible.
     std::atomic<std::int64_t> next{0};
     std::vector<std::thread> threads(std::min<std::int64_t>(blocks, std::max(2, thread_count())));
     for (std::thread& thread : threads)

@@ -15,8 +15,8 @@ template <class R, class... Args>
 class FunctionRef<R(Args...)> {
   public:
     template <class F>
-        requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
-    FunctionRef(F&& f)  // NOLINT(bugprone-forwarding-reference-overload): excluded by the constraint
+    requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
+        FunctionRef(F&& f)  // NOLINT(bugprone-forwarding-reference-overload): excluded by the constraint
         : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
           call_([](void* object, Args... args) -> R {
               return (*static_cast<std::remove_reference_t<F>*>(object))(args...);
@@ -33,7 +33,8 @@ void set_thread_count(int count);
 int thread_count();
 
 // Calls body(begin, end) for consecutive blocks of `grain` indices of [0, count), in any order.
-void parallel_blocks(std::int64_t count, std::int64_t grain, FunctionRef<void(std::int64_t, std::int64_t)> body);
+void parallel_blocks(std::int64_t count, std::int64_t grain,
+                     FunctionRef<void(std::int64_t, std::int64_t)> body);
 
 // Calls body(i) for every i of [0, count).
 template <class Body>
@@ -43,8 +44,8 @@ void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
     });
 }
 
-// Sum over [0, count): blocks of fixed size are summed front to back, then their results in order. The same bits
-// on any number of threads. T needs a default constructor that is zero, and +=.
+// Sum over [0, count): blocks of fixed size are summed front to back, then their results in order. The same
+// bits on any number of threads. T needs a default constructor that is zero, and +=.
 template <class T, class Term>
 T fixed_sum(std::int64_t count, std::int64_t grain, const Term& term) {
     std::vector<T> partial((count + grain - 1) / grain);

@@ -29,11 +29,14 @@ class StateVisitor {
         static_assert((std::is_arithmetic_v<Element> || std::is_enum_v<Element>)&&sizeof(Element) >= 4,
                       "ElementKind has no name for this type");
         constexpr std::size_t width = sizeof(T) / sizeof(Element);
-        visit(name, kind<Element>(), width, values.size(), values.data(), [](void* v, std::size_t count) -> void* {
-            auto& vector = *static_cast<std::vector<T>*>(v);
-            vector.resize(count);
-            return vector.data();
-        }, &values);
+        visit(
+            name, kind<Element>(), width, values.size(), values.data(),
+            [](void* v, std::size_t count) -> void* {
+                auto& vector = *static_cast<std::vector<T>*>(v);
+                vector.resize(count);
+                return vector.data();
+            },
+            &values);
     }
     template <class T>
     void scalar(const std::string& name, T& value) {
@@ -59,11 +62,16 @@ class StateVisitor {
     };
     template <class E>
     static constexpr ElementKind kind() {
-        if constexpr (std::is_same_v<E, float>) return ElementKind::float32;
-        else if constexpr (std::is_same_v<E, double>) return ElementKind::float64;
-        else if constexpr (sizeof(E) == 4) return ElementKind::int32;
-        else if constexpr (std::is_unsigned_v<E>) return ElementKind::uint64;
-        else return ElementKind::int64;
+        if constexpr (std::is_same_v<E, float>)
+            return ElementKind::float32;
+        else if constexpr (std::is_same_v<E, double>)
+            return ElementKind::float64;
+        else if constexpr (sizeof(E) == 4)
+            return ElementKind::int32;
+        else if constexpr (std::is_unsigned_v<E>)
+            return ElementKind::uint64;
+        else
+            return ElementKind::int64;
     }
 };
 

@@ -7,7 +7,8 @@ namespace flotsam {
 
 Tiling::Tiling(Int3 cells, std::vector<Int3> tiles)
     : cells_(cells),
-      table_size_{cells.x / side + 1, cells.y / side + 1, cells.z / side + 1},  // index n is a face of cell n-1
+      table_size_{cells.x / side + 1, cells.y / side + 1,
+                  cells.z / side + 1},  // index n is a face of cell n-1
       tiles_(std::move(tiles)),
       table_(std::size_t(table_size_.x) * table_size_.y * table_size_.z, -1) {
     std::sort(tiles_.begin(), tiles_.end(),

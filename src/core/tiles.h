@@ -4,8 +4,9 @@
 //   Tiling     which tiles exist now (built once a step, shared by every field of that step)
 //   Field<T>   one value per cell of those tiles; elsewhere it reads as its background value
 //
-// A cell (i, j, k) also names its three low faces; the high faces of the last cells have index n, so valid indices
-// run from 0 to n inclusive on every axis. A tile is also the unit in which a domain can be split among processes.
+// A cell (i, j, k) also names its three low faces; the high faces of the last cells have index n, so valid
+// indices run from 0 to n inclusive on every axis. A tile is also the unit in which a domain can be split
+// among processes.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class Tiling {
     // `cells` of the whole domain; `tiles`: coordinates (cell / 8) of the tiles that exist, in any order.
     Tiling(Int3 cells, std::vector<Int3> tiles);
 
-    Int3 cells() const { return cells_; }                    // of the whole domain
+    Int3 cells() const { return cells_; }  // of the whole domain
     std::int64_t tile_count() const { return static_cast<std::int64_t>(tiles_.size()); }
     std::int64_t value_count() const { return tile_count() * cells_per_tile; }
     const std::vector<Int3>& tiles() const { return tiles_; }  // sorted by z, then y, then x
@@ -35,9 +36,11 @@ class Tiling {
 
     // Index of a cell's value in every field of this tiling, or -1 where there is no tile.
     std::int64_t find(int i, int j, int k) const {
-        if (unsigned(i) > unsigned(cells_.x) || unsigned(j) > unsigned(cells_.y) || unsigned(k) > unsigned(cells_.z))
+        if (unsigned(i) > unsigned(cells_.x) || unsigned(j) > unsigned(cells_.y) ||
+            unsigned(k) > unsigned(cells_.z))
             return -1;
-        const std::int32_t slot = table_[(i >> 3) + table_size_.x * ((j >> 3) + std::int64_t{table_size_.y} * (k >> 3))];
+        const std::int32_t slot =
+            table_[(i >> 3) + table_size_.x * ((j >> 3) + std::int64_t{table_size_.y} * (k >> 3))];
         return slot < 0 ? -1 : std::int64_t{slot} * cells_per_tile + local_index(i & 7, j & 7, k & 7);
     }
     std::int64_t find(Int3 c) const { return find(c.x, c.y, c.z); }

@@ -64,7 +64,8 @@ constexpr Int3 unit(int axis) { return {axis == 0, axis == 1, axis == 2}; }
 struct Box {
     Vec3 low, high;
     bool contains(Vec3 p) const {
-        return p.x >= low.x && p.x <= high.x && p.y >= low.y && p.y <= high.y && p.z >= low.z && p.z <= high.z;
+        return p.x >= low.x && p.x <= high.x && p.y >= low.y && p.y <= high.y && p.z >= low.z &&
+               p.z <= high.z;
     }
 };
 

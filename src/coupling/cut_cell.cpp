@@ -19,21 +19,22 @@ namespace {
 double largest_speed(const LiquidState& liquid, const Domain& domain) {
     double largest = 0;
     for (int axis = 0; axis < 3; ++axis)
-        largest = std::max(largest, max_over_cells(*liquid.tiling, domain.cells + unit(axis), 0, [&](Int3, std::int64_t n) {
-                               return std::abs(liquid.velocity[axis][n]);
-                           }));
+        largest = std::max(
+            largest, max_over_cells(*liquid.tiling, domain.cells + unit(axis), 0, [&](Int3, std::int64_t n) {
+                return std::abs(liquid.velocity[axis][n]);
+            }));
     return largest;
 }
 
-// Cells around the liquid that need a velocity: what the liquid may cross in the next step (which may be half as long
-// again as this one), and one for interpolation.
+// Cells around the liquid that need a velocity: what the liquid may cross in the next step (which may be half
+// as long again as this one), and one for interpolation.
 int velocity_margin(double speed, double dt, double h) {
     return 2 + static_cast<int>(std::ceil(std::min(1.5 * speed * dt / h, 30.0)));
 }
 
-// How fast crowded particles spread again: slowly against the shortest waves (see crowding_source), and over several
-// steps. Measured with a standing wave and a sloshing tank: 4 sqrt(h/g) makes waves grow by 1 % a period, 12 does not,
-// and both hold the volume to 0.3 % over 10 s; without it 2 % are lost.
+// How fast crowded particles spread again: slowly against the shortest waves (see crowding_source), and over
+// several steps. Measured with a standing wave and a sloshing tank: 4 sqrt(h/g) makes waves grow by 1 % a
+// period, 12 does not, and both hold the volume to 0.3 % over 10 s; without it 2 % are lost.
 double crowding_time(const Scenario& scenario, double dt) {
     const double g = length(scenario.gravity);
     return std::max(10 * dt, g > 0 ? 12 * std::sqrt(scenario.domain.h / g) : 0.0);
@@ -53,7 +54,9 @@ bool all_finite(const MacGrid& u) {
 
 }  // namespace
 
-Capabilities CutCell::capabilities() const { return {.liquid = true, .motions = {}, .open_walls = true, .strong = true}; }
+Capabilities CutCell::capabilities() const {
+    return {.liquid = true, .motions = {}, .open_walls = true, .strong = true};
+}
 
 double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
     const double h = scenario.domain.h, g = length(scenario.gravity);
@@ -64,7 +67,8 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
     if (speed > 0) dt = scenario.time.cfl * h / speed;
     if (g > 0) {
         dt = std::min(dt, (std::sqrt(speed * speed + 4 * g * scenario.time.cfl * h) - speed) / (2 * g));
-        // The surface moves explicitly: its shortest wave, of length 2 h and frequency sqrt(pi g / h), must be resolved.
+        // The surface moves explicitly: its shortest wave, of length 2 h and frequency sqrt(pi g / h), must
+        // be resolved.
         dt = std::min(dt, std::sqrt(h / (3.14159265358979 * g)));
     }
     return dt;
@@ -113,7 +117,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const Vec3 momentum_before = momentum(old.particles, mass);
     stage_done("to_grid");
 
-    // Where is the surface now?                                                       [Alg. 3, 8; Section 4.5]
+    // Where is the surface now?                                                       [Alg. 3, 8;
+    // Section 4.5]
     Surface surface = surface_from_particles(liquid.particles, cells, domain, liquid.tiling);
     const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
     liquid.phi = std::move(surface.phi);
@@ -123,7 +128,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
 
     // One solve: incompressibility, gravity and the free surface together.            [Alg. 3, 5-7 and 9]
     ledger.friction = apply_wall_friction(liquid.velocity, solved_phi, domain, settings.density, dt);
-    const PressureSystem system = pressure_system(domain, std::move(solved_phi), scenario.gravity, settings.density);
+    const PressureSystem system =
+        pressure_system(domain, std::move(solved_phi), scenario.gravity, settings.density);
     std::array<Field<char>, 3> changed;
     liquid.potential = old.potential;
     const ProjectionReport projection =
@@ -160,8 +166,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     ledger.outflow = mass * out.velocity_sum;
     ledger.gravity = scenario.gravity * (mass * double(liquid.particles.count()) * dt);
     if (!markers)
-        ledger.unaccounted = momentum(liquid.particles, mass) - momentum_before - ledger.gravity - ledger.walls -
-                             ledger.friction - ledger.inflow + ledger.outflow;
+        ledger.unaccounted = momentum(liquid.particles, mass) - momentum_before - ledger.gravity -
+                             ledger.walls - ledger.friction - ledger.inflow + ledger.outflow;
     if (settings.reseed)
         ledger.particles_reseeded =
             reseed(liquid.particles, cells, domain, settings, liquid.phi, liquid.velocity, ctx.step);

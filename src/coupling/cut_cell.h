@@ -1,22 +1,25 @@
 // cut-cell: the flagship. Liquid on a MAC grid, carried by particles, solved at the true interface.
 //
 // Paper box
-//   [Zarifi17] Zarifi, "Sharp-interface coupling of liquids and deformable solids" (thesis), Chapter 4 and Algorithm 3.
-//   Eq. 4.27-4.30 semi-Lagrangian midpoint   advect_velocity, advance_particles
-//   Eq. 4.31      velocity update            project
-//   Eq. 4.38      one row per liquid cell    assemble, project
+//   [Zarifi17] Zarifi, "Sharp-interface coupling of liquids and deformable solids" (thesis), Chapter 4 and
+//   Algorithm 3. Eq. 4.27-4.30 semi-Lagrangian midpoint   advect_velocity, advance_particles Eq. 4.31
+//   velocity update            project Eq. 4.38      one row per liquid cell    assemble, project
 //   Eq. 4.40-4.44 ghost fluid                PressureSystem::face, surface_potential
 //   Section 4.5   markers                    advance_particles, surface_from_particles
 //   Section 4.6   extrapolation              extrapolate
 //   u -> velocity; p -> potential (pi = p - rho g.x); phi -> phi; theta -> Face::theta; Delta x -> Domain::h
 // Where the code deviates, and why
-//   - Gravity is a potential in the pressure solve rather than an addition to u (lines 5-7 of Algorithm 3): water at
+//   - Gravity is a potential in the pressure solve rather than an addition to u (lines 5-7 of Algorithm 3):
+//   water at
 //     rest then has constant pi and stays exactly at rest.
-//   - The surface comes from a smoothed filling (surface.h), not from a union of spheres, which is bumpy by a fifth of
+//   - The surface comes from a smoothed filling (surface.h), not from a union of spheres, which is bumpy by a
+//   fifth of
 //     a cell and never comes to rest.
-//   - By default particles carry the velocity (APIC, or FLIP/PIC); the thesis's massless markers are carrier = "markers".
-//   - theta is at least 0.01; see PressureSystem::face.
-//   - Crowded cells get a divergence (crowding_source) and particles are reseeded: the thesis's liquid loses volume.
+//   - By default particles carry the velocity (APIC, or FLIP/PIC); the thesis's massless markers are carrier
+//   = "markers".
+//   - theta is at least 0.01, but the surface's place is not moved with it; see PressureSystem::face.
+//   - Crowded cells get a divergence (crowding_source) and particles are reseeded: the thesis's liquid loses
+//   volume.
 //   - Solids are still to come: Chapter 5.
 #pragma once
 

@@ -13,7 +13,8 @@ std::unique_ptr<Scheme> make() {
 
 const std::vector<SchemeEntry>& schemes() {
     static const std::vector<SchemeEntry> entries{
-        {"cut-cell", "liquid on a MAC grid, carried by particles, solved at the true surface (Zarifi 2017)", make<CutCell>},
+        {"cut-cell", "liquid on a MAC grid, carried by particles, solved at the true surface (Zarifi 2017)",
+         make<CutCell>},
     };
     return entries;
 }

@@ -15,7 +15,7 @@ struct Capabilities {
     bool liquid = false;
     std::vector<Motion> motions;  // of solids
     bool open_walls = false;
-    bool strong = false;          // fluid and solids are solved together
+    bool strong = false;  // fluid and solids are solved together
 };
 
 class Scheme {
@@ -38,7 +38,7 @@ struct SchemeEntry {
     std::unique_ptr<Scheme> (*make)();
 };
 
-const std::vector<SchemeEntry>& schemes();                 // registry.cpp: one line per method
+const std::vector<SchemeEntry>& schemes();                   // registry.cpp: one line per method
 std::unique_ptr<Scheme> make_scheme(std::string_view name);  // throws UserError for an unknown name
 
 }  // namespace flotsam

@@ -26,8 +26,9 @@ ShapePtr make_box(Vec3 low, Vec3 high);
 // Everything below y = level + amplitude cos(2 pi x / wavelength).
 ShapePtr make_level(double level, double amplitude = 0, double wavelength = 1);
 
-// The inside of a closed triangle mesh file (.obj, .ply, .stl), scaled, then moved. Throws UserError with the reason
-// when the file cannot be read or the mesh is not closed. `spacing` is the accuracy of the distance field [m].
+// The inside of a closed triangle mesh file (.obj, .ply, .stl), scaled, then moved. Throws UserError with the
+// reason when the file cannot be read or the mesh is not closed. `spacing` is the accuracy of the distance
+// field [m].
 ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, double spacing);
 
 }  // namespace flotsam

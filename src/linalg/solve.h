@@ -6,7 +6,9 @@
 namespace flotsam {
 
 struct SolveTolerance {
-    double relative = 1e-8;     // of the right-hand side's norm
+    double relative = 1e-8;  // of the right-hand side's norm
+    double absolute =
+        1e-13;  // RMS residual that counts as none: water at rest has nothing but rounding to solve for
     int max_iterations = 2000;
 };
 

@@ -26,19 +26,21 @@ SolveReport solve_iccg(const SymmetricMatrix& matrix, std::span<const double> b,
     Eigen::Map<Eigen::VectorXd> unknown(x.data(), n);
     const double norm = rhs.norm();
     if (!std::isfinite(norm)) return {false, 0, norm};
-    if (norm == 0) {
+    const double wanted = std::max(tolerance.relative, tolerance.absolute * std::sqrt(double(n)) / norm);
+    if (norm == 0 || wanted >= 1) {
         unknown.setZero();
         return {};
     }
 
     // Our rows of the lower triangle are the columns of the upper one.
-    const Eigen::Map<const Sparse> upper(n, n, static_cast<Eigen::Index>(matrix.value.size()), matrix.row_begin.data(),
-                                         matrix.column.data(), matrix.value.data());
+    const Eigen::Map<const Sparse> upper(n, n, static_cast<Eigen::Index>(matrix.value.size()),
+                                         matrix.row_begin.data(), matrix.column.data(), matrix.value.data());
     const Sparse full = upper.selfadjointView<Eigen::Upper>();
-    Eigen::ConjugateGradient<Sparse, Eigen::Lower | Eigen::Upper,
-                             Eigen::IncompleteCholesky<double, Eigen::Lower, Eigen::NaturalOrdering<std::int32_t>>>
+    Eigen::ConjugateGradient<
+        Sparse, Eigen::Lower | Eigen::Upper,
+        Eigen::IncompleteCholesky<double, Eigen::Lower, Eigen::NaturalOrdering<std::int32_t>>>
         cg;
-    cg.setTolerance(tolerance.relative);
+    cg.setTolerance(wanted);
     cg.setMaxIterations(tolerance.max_iterations);
     cg.compute(full);
     const Eigen::VectorXd solution = cg.solveWithGuess(rhs, Eigen::VectorXd(unknown));
@@ -47,7 +49,7 @@ SolveReport solve_iccg(const SymmetricMatrix& matrix, std::span<const double> b,
     report.iterations = static_cast<int>(cg.iterations());
     report.residual = (rhs - full * solution).norm() / norm;  // the true one, not the recurrence's
     // The recurrence may drift from the true residual by rounding; a factor of ten is not a failure.
-    report.converged = cg.info() == Eigen::Success && report.residual < 10 * tolerance.relative;
+    report.converged = cg.info() == Eigen::Success && report.residual < 10 * wanted;
     return report;
 }
 

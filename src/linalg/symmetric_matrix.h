@@ -24,7 +24,8 @@ struct SymmetricMatrix {
     std::vector<double> times(std::span<const double> x) const;
 };
 
-// Eigen's conjugate gradients with incomplete Cholesky in natural order. `x` is the first guess and the result.
+// Eigen's conjugate gradients with incomplete Cholesky in natural order. `x` is the first guess and the
+// result.
 SolveReport solve_iccg(const SymmetricMatrix& matrix, std::span<const double> b, std::span<double> x,
                        const SolveTolerance& tolerance);
 

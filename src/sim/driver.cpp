@@ -28,7 +28,8 @@ void Driver::visit_state(StateVisitor& visit) {
 
 int Driver::last_frame() const {
     // A duration that is a whole number of frames up to rounding ends on that frame.
-    return std::max(1, static_cast<int>(std::ceil(scenario_.time.duration * scenario_.time.frames_per_second - 1e-6)));
+    return std::max(
+        1, static_cast<int>(std::ceil(scenario_.time.duration * scenario_.time.frames_per_second - 1e-6)));
 }
 
 double Driver::frame_time(int frame) const { return frame / scenario_.time.frames_per_second; }
@@ -36,7 +37,8 @@ double Driver::frame_time(int frame) const { return frame / scenario_.time.frame
 std::pair<StepReport, double> Driver::advance() {
     // Split what is left of this frame into equal steps that are all short enough.
     const double target = frame_time(frame_ + 1), left = target - now_.time;
-    const double wanted = scenario_.time.time_step > 0 ? scenario_.time.time_step : scheme_->stable_dt(now_, scenario_);
+    const double wanted =
+        scenario_.time.time_step > 0 ? scenario_.time.time_step : scheme_->stable_dt(now_, scenario_);
     const double steps = std::max(1.0, std::ceil(left / wanted - 1e-9));
     double dt = left / steps;
     for (int halving = 0;; ++halving) {
@@ -51,8 +53,9 @@ std::pair<StepReport, double> Driver::advance() {
             return {std::move(report), dt};
         }
         if (!scenario_.time.retry || halving == most_halvings)
-            throw StepFailure(fmt::format("step {} failed at t = {:.6g} s with dt = {:.3g} s: {}{}", now_.step, now_.time, dt,
-                                          report.reason, scenario_.time.retry ? "" : " (retries are off)"));
+            throw StepFailure(fmt::format("step {} failed at t = {:.6g} s with dt = {:.3g} s: {}{}",
+                                          now_.step, now_.time, dt, report.reason,
+                                          scenario_.time.retry ? "" : " (retries are off)"));
         dt *= 0.5;
     }
 }

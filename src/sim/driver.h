@@ -1,5 +1,5 @@
-// The driver owns what is not physics: it plans dt, calls the scheme, swaps in the new state, retries a failed step
-// with half the time step, and tells its observers.
+// The driver owns what is not physics: it plans dt, calls the scheme, swaps in the new state, retries a
+// failed step with half the time step, and tells its observers.
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,9 @@ namespace flotsam {
 class Observer {
   public:
     virtual ~Observer() = default;
-    virtual void on_start(const World&, int /*frame*/) {}           // before the first step of this process
+    virtual void on_start(const World&, int /*frame*/) {}  // before the first step of this process
     virtual void on_step(const World&, const StepReport&, double /*dt*/) {}
-    virtual void on_frame(World&, int /*frame*/) {}                 // the world stands exactly at this frame's time
+    virtual void on_frame(World&, int /*frame*/) {}  // the world stands exactly at this frame's time
     virtual void on_finish(World&, int /*frame*/, bool /*completed*/) {}  // also after Ctrl-C
 };
 
@@ -37,7 +37,7 @@ class Driver {
     // One step towards the next frame; returns its report and the dt it took.
     std::pair<StepReport, double> advance();
 
-    int frame() const { return frame_; }        // the last one reached
+    int frame() const { return frame_; }  // the last one reached
     int last_frame() const;
     const World& world() const { return now_; }
     World& world() { return now_; }

@@ -24,9 +24,9 @@ Vec3 momentum(const World& world, const Scenario& scenario) {
 double kinetic_energy(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
     return 0.5 * scenario.particle_mass() * fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
-               const Vec3 v = p.velocity.empty()
-                                  ? sample_velocity(world.liquid.velocity, scenario.domain, Vec3(p.position[i]))
-                                  : Vec3(p.velocity[i]);
+               const Vec3 v = p.velocity.empty() ? sample_velocity(world.liquid.velocity, scenario.domain,
+                                                                   Vec3(p.position[i]))
+                                                 : Vec3(p.velocity[i]);
                return dot(v, v);
            });
 }
@@ -34,8 +34,8 @@ double kinetic_energy(const World& world, const Scenario& scenario, const StepRe
 double potential_energy(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
     return -scenario.particle_mass() * fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
-               return dot(scenario.gravity, Vec3(p.position[i]));
-           });
+        return dot(scenario.gravity, Vec3(p.position[i]));
+    });
 }
 
 double volume(const World& world, const Scenario& scenario, const StepReport&) {
@@ -52,7 +52,8 @@ double droplet_volume(const World& world, const Scenario& scenario, const StepRe
 
 double top_speed(const World& world, const Scenario&, const StepReport&) {
     const Particles& p = world.liquid.particles;
-    return parallel_max(std::int64_t(p.velocity.size()), 4096, 0, [&](std::int64_t i) { return double(length(p.velocity[i])); });
+    return parallel_max(std::int64_t(p.velocity.size()), 4096, 0,
+                        [&](std::int64_t i) { return double(length(p.velocity[i])); });
 }
 
 // The extreme place of the surface along an axis, between cell centres; `sign` +1 for the largest.
@@ -73,9 +74,12 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
 const std::vector<Quantity>& table() {
     static const std::vector<Quantity> entries{
         {"liquid.volume", "m^3", "volume inside the reconstructed surface", volume},
-        {"liquid.droplet_volume", "m^3", "volume of particles more than half a cell outside that surface", droplet_volume},
+        {"liquid.droplet_volume", "m^3", "volume of particles more than half a cell outside that surface",
+         droplet_volume},
         {"liquid.particle_volume", "m^3", "number of particles times the volume each stands for",
-         [](const World& w, const Scenario& s, const StepReport&) { return double(w.liquid.particles.count()) * s.particle_volume(); }},
+         [](const World& w, const Scenario& s, const StepReport&) {
+             return double(w.liquid.particles.count()) * s.particle_volume();
+         }},
         {"liquid.momentum.x", "kg m/s", "momentum of the liquid along x",
          [](const World& w, const Scenario& s, const StepReport&) { return momentum(w, s).x; }},
         {"liquid.momentum.y", "kg m/s", "momentum of the liquid along y",

@@ -19,13 +19,15 @@ const std::vector<ValidationCase>& validation_cases() {
         {"rest", "water in a tank stays at rest", validate_rest},
         {"standing-wave", "period of a standing wave, against dispersion theory", validate_standing_wave},
         {"zalesak", "a slotted disc turned once keeps its area", validate_zalesak},
-        {"dam-break-front", "front of a collapsing column, against Martin & Moyce 1952", validate_dam_break_front},
+        {"dam-break-front", "front of a collapsing column, against Martin & Moyce 1952",
+         validate_dam_break_front},
         {"sloshing", "volume of a sloshing tank over 10 s", validate_sloshing},
     };
     return cases;
 }
 
-void run_validation(const ValidationCase& c, bool quick, const std::function<void(const ValidationRow&)>& report) {
+void run_validation(const ValidationCase& c, bool quick,
+                    const std::function<void(const ValidationRow&)>& report) {
     for (const SchemeEntry& scheme : schemes()) {
         if (!scheme.make()->capabilities().liquid) continue;
         Stopwatch watch;

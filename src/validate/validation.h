@@ -34,8 +34,9 @@ struct ValidationCase {
 };
 const std::vector<ValidationCase>& validation_cases();
 
-// Runs a case under every method that admits a liquid; full runs also report the observed order between their two
-// resolutions (log2 of the ratio of errors), which must be positive.
-void run_validation(const ValidationCase& c, bool quick, const std::function<void(const ValidationRow&)>& report);
+// Runs a case under every method that admits a liquid; full runs also report the observed order between their
+// two resolutions (log2 of the ratio of errors), which must be positive.
+void run_validation(const ValidationCase& c, bool quick,
+                    const std::function<void(const ValidationRow&)>& report);
 
 }  // namespace flotsam

@@ -20,11 +20,11 @@ struct SolidDescription {
 };
 
 struct TimeSettings {
-    double duration = 1;           // [s]
+    double duration = 1;  // [s]
     double frames_per_second = 24;
-    double cfl = 2;                // cells that the fastest liquid may cross in a step
-    double time_step = 0;          // fixed step [s]; 0 chooses by CFL
-    bool retry = true;             // repeat a failed step with half the time step
+    double cfl = 2;        // cells that the fastest liquid may cross in a step
+    double time_step = 0;  // fixed step [s]; 0 chooses by CFL
+    bool retry = true;     // repeat a failed step with half the time step
 };
 
 struct Scenario {

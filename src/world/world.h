@@ -14,8 +14,8 @@
 namespace flotsam {
 
 struct World {
-    double time = 0;          // [s]
-    std::int64_t step = 0;    // steps taken
+    double time = 0;        // [s]
+    std::int64_t step = 0;  // steps taken
     LiquidState liquid;
 
     void visit_state(StateVisitor& visit, const Scenario& scenario);
@@ -31,11 +31,11 @@ struct StepContext {
 
 // Momentum and liquid that changed hands during a step.
 struct StepLedger {
-    Vec3 gravity;           // impulse of gravity on the liquid [kg m/s]
-    Vec3 walls;             // impulse of the walls' pressure on the liquid [kg m/s]
-    Vec3 friction;          // impulse of the walls' friction on the liquid [kg m/s]
-    Vec3 inflow, outflow;   // momentum of liquid that was emitted, that left [kg m/s]
-    Vec3 unaccounted;       // change of momentum that nothing above explains [kg m/s]
+    Vec3 gravity;          // impulse of gravity on the liquid [kg m/s]
+    Vec3 walls;            // impulse of the walls' pressure on the liquid [kg m/s]
+    Vec3 friction;         // impulse of the walls' friction on the liquid [kg m/s]
+    Vec3 inflow, outflow;  // momentum of liquid that was emitted, that left [kg m/s]
+    Vec3 unaccounted;      // change of momentum that nothing above explains [kg m/s]
     std::int64_t particles_in = 0, particles_out = 0;  // emitted; left or drained
     std::int64_t particles_reseeded = 0;               // moved from crowded cells to sparse ones
 };

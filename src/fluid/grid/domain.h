@@ -14,13 +14,15 @@ enum class WallKind {
 
 struct Wall {
     WallKind kind = WallKind::closed;
-    double slip = 1;  // share of its tangential speed that liquid at the wall keeps over 1/24 s; 1 slides freely
+    double slip =
+        1;  // share of its tangential speed that liquid at the wall keeps over 1/24 s; 1 slides freely
 };
 
 // Index of a side: 2 * axis, plus one for the high end.
 enum Side { x_low, x_high, y_low, y_high, z_low, z_high };
 
-// A grid of cubic cells from the origin to cells * h. 2D scenes are one cell thick with free-slip front and back.
+// A grid of cubic cells from the origin to cells * h. 2D scenes are one cell thick with free-slip front and
+// back.
 struct Domain {
     Int3 cells{1, 1, 1};
     double h = 1;  // edge of a cell [m]

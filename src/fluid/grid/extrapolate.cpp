@@ -4,8 +4,8 @@ namespace flotsam {
 
 void extrapolate(Field<double>& values, Field<char>& known, Int3 end, int layers) {
     const Tiling& tiling = values.tiling();
-    // Each layer is found from the layers before it, written down per tile, and only then put in place: the result
-    // does not depend on the order in which tiles are visited.
+    // Each layer is found from the layers before it, written down per tile, and only then put in place: the
+    // result does not depend on the order in which tiles are visited.
     std::vector<std::vector<std::pair<std::int64_t, double>>> found(tiling.tile_count());
     for (int layer = 0; layer < layers; ++layer) {
         parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {

@@ -4,7 +4,8 @@
 
 namespace flotsam {
 
-Vec3 apply_wall_friction(MacGrid& u, const Field<double>& phi, const Domain& domain, double density, double dt) {
+Vec3 apply_wall_friction(MacGrid& u, const Field<double>& phi, const Domain& domain, double density,
+                         double dt) {
     Vec3 impulse;
     for (int side = 0; side < 6; ++side) {
         const Wall& wall = domain.walls[side];
@@ -14,8 +15,8 @@ Vec3 apply_wall_friction(MacGrid& u, const Field<double>& phi, const Domain& dom
         const int layer = side % 2 ? domain.cells[normal] - 1 : 0;
         for (int axis = 0; axis < 3; ++axis) {
             if (axis == normal) continue;
-            const double lost = sum_over_cells<double>(
-                phi.tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+            const double lost =
+                sum_over_cells<double>(phi.tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
                     if (c[normal] != layer || (phi(c) >= 0 && phi(c - unit(axis)) >= 0)) return 0.0;
                     const double before = u[axis][n];
                     u[axis][n] *= kept;

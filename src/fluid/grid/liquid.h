@@ -28,7 +28,7 @@ struct Fill {
 
 struct Emitter {
     ShapePtr region;
-    Vec3 velocity;  // of the liquid that comes out [m/s]
+    Vec3 velocity;                                                     // of the liquid that comes out [m/s]
     double from = 0, until = std::numeric_limits<double>::infinity();  // [s]
 };
 
@@ -53,9 +53,9 @@ inline int particles_per_cell(const Domain& domain) { return domain.flat() ? 4 :
 
 // Every particle stands for the same volume of liquid. Sorted by tile and cell once a step.
 struct Particles {
-    std::vector<Vec3f> position;                // [m]
-    std::vector<Vec3f> velocity;                // [m/s]; empty for massless markers
-    std::array<std::vector<Vec3f>, 3> affine;   // gradient of each velocity component [1/s]; APIC only
+    std::vector<Vec3f> position;               // [m]
+    std::vector<Vec3f> velocity;               // [m/s]; empty for massless markers
+    std::array<std::vector<Vec3f>, 3> affine;  // gradient of each velocity component [1/s]; APIC only
 
     std::int64_t count() const { return static_cast<std::int64_t>(position.size()); }
     void visit_state(StateVisitor& visit);

@@ -51,7 +51,8 @@ void LiquidState::visit_state(StateVisitor& visit, const Domain& domain) {
 SeedPoints seed_points(const Domain& domain, Int3 c, std::uint64_t seed, Vec3 shift) {
     const int depth = domain.flat() ? 1 : 2;
     SeedPoints points{};
-    const std::uint64_t cell_key = combine(combine(combine(seed, std::uint64_t(c.x)), std::uint64_t(c.y)), std::uint64_t(c.z));
+    const std::uint64_t cell_key =
+        combine(combine(combine(seed, std::uint64_t(c.x)), std::uint64_t(c.y)), std::uint64_t(c.z));
     for (int part = 0; part < 4 * depth; ++part) {
         const Vec3 low{0.5 * (part & 1), 0.5 * ((part >> 1) & 1), 0.5 * (part >> 2)};
         Vec3 jitter;
@@ -96,16 +97,20 @@ Particles seed_fills(const Domain& domain, const LiquidSettings& settings) {
 std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Domain& domain, int margin) {
     const Int3 size{domain.cells.x / Tiling::side + 1, domain.cells.y / Tiling::side + 1,
                     domain.cells.z / Tiling::side + 1};
-    const auto entry = [&](Int3 t) { return t.x + std::int64_t{size.x} * (t.y + std::int64_t{size.y} * t.z); };
+    const auto entry = [&](Int3 t) {
+        return t.x + std::int64_t{size.x} * (t.y + std::int64_t{size.y} * t.z);
+    };
 
-    // The occupied indices of every tile along each axis, as bits; setting bits commutes, so order does not matter.
+    // The occupied indices of every tile along each axis, as bits; setting bits commutes, so order does not
+    // matter.
     const std::int64_t tile_count = entry({0, 0, size.z});
     std::vector<std::atomic<std::uint32_t>> occupied(tile_count);
     parallel_for(particles.count(), particle_grain, [&](std::int64_t i) {
         const Int3 c = cell_of(domain, particles.position[i]);
         const std::uint32_t bits = 1u << (c.x & 7) | 1u << (8 + (c.y & 7)) | 1u << (16 + (c.z & 7));
         auto& tile = occupied[entry({c.x >> 3, c.y >> 3, c.z >> 3})];
-        if ((tile.load(std::memory_order_relaxed) & bits) != bits) tile.fetch_or(bits, std::memory_order_relaxed);
+        if ((tile.load(std::memory_order_relaxed) & bits) != bits)
+            tile.fetch_or(bits, std::memory_order_relaxed);
     });
 
     std::vector<char> exists(tile_count, 0);
@@ -117,7 +122,8 @@ std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Do
                 Int3 low, high;  // tiles within the margin of this one's occupied cells
                 for (int axis = 0; axis < 3; ++axis) {
                     const std::uint32_t b = bits >> (8 * axis) & 0xff;
-                    const int first = t[axis] * 8 + __builtin_ctz(b), last = t[axis] * 8 + 31 - __builtin_clz(b);
+                    const int first = t[axis] * 8 + __builtin_ctz(b),
+                              last = t[axis] * 8 + 31 - __builtin_clz(b);
                     low[axis] = std::max(0, first - margin) >> 3;
                     high[axis] = std::min(domain.cells[axis], last + margin) >> 3;
                 }

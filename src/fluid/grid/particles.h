@@ -7,8 +7,8 @@
 
 namespace flotsam {
 
-// The jittered points that stand for the liquid in cell `c` of a lattice displaced by `shift`: one in each of the
-// 2 x 2 x 2 (2D: 2 x 2) parts of the cell. The jitter depends on the seed and the cell alone.
+// The jittered points that stand for the liquid in cell `c` of a lattice displaced by `shift`: one in each of
+// the 2 x 2 x 2 (2D: 2 x 2) parts of the cell. The jitter depends on the seed and the cell alone.
 struct SeedPoints {
     std::array<Vec3, 8> point;
     int count;

@@ -6,12 +6,12 @@ namespace flotsam {
 
 namespace {
 
-// Smallest share of a cell between a liquid centre and the surface. The matrix grows as 1/theta: below a hundredth the
-// solver slows down and nothing is gained, since the surface is not known that well.
+// Smallest share of a cell between a liquid centre and the surface. The matrix grows as 1/theta: below a
+// hundredth the solver slows down and nothing is gained, since the surface is not known that well.
 constexpr double least_theta = 0.01;
 
-// Calls visit(cell, n) for liquid cells in natural order: x fastest, then y, then z. Incomplete Cholesky converges
-// markedly faster in this order than tile by tile.
+// Calls visit(cell, n) for liquid cells in natural order: x fastest, then y, then z. Incomplete Cholesky
+// converges markedly faster in this order than tile by tile.
 template <class Visit>
 void visit_in_natural_order(const Tiling& tiling, Int3 end, const Visit& visit) {
     const std::vector<Int3>& tiles = tiling.tiles();  // sorted by z, y, x
@@ -59,7 +59,8 @@ void label_pockets(PressureSystem& system) {
             stack.pop_back();
             for_each_face(c, [&](Int3 neighbour, Int3 at, int axis, int) {
                 const Face f = system.face(at, axis);
-                if (f.kind == Face::Kind::surface_low || f.kind == Face::Kind::surface_high) system.sealed[label] = 0;
+                if (f.kind == Face::Kind::surface_low || f.kind == Face::Kind::surface_high)
+                    system.sealed[label] = 0;
                 if (f.kind != Face::Kind::interior) return;
                 std::int32_t& other = system.pocket[system.row(neighbour)];
                 if (other >= 0) return;
@@ -87,7 +88,8 @@ Vec3 side_impulse(const PressureSystem& system, Int3 c, int side, double pi, dou
     Vec3 down = system.gravity;
     down[axis] = 0;
     if (length(down) > 0) down = down / length(down);
-    const Vec3 place = domain.cell_center(c) + Vec3(unit(axis)) * (0.5 * sign * domain.h) + down * (0.5 * (1 - wet) * domain.h);
+    const Vec3 place = domain.cell_center(c) + Vec3(unit(axis)) * (0.5 * sign * domain.h) +
+                       down * (0.5 * (1 - wet) * domain.h);
     const double p = pi + system.density * dot(system.gravity, place);
     return Vec3(unit(axis)) * (-sign * p * wet * domain.h * domain.h * dt);
 }
@@ -98,21 +100,24 @@ Face PressureSystem::face(Int3 c, int axis) const {
     const Int3 low = c - unit(axis);
     const bool has_low = domain->has_cell(low), has_high = domain->has_cell(c);
     const bool wet_low = has_low && phi(low) < 0, wet_high = has_high && phi(c) < 0;
-    if (!wet_low && !wet_high) return {Face::Kind::none, 1};
-    if (wet_low && wet_high) return {Face::Kind::interior, 1};
+    if (!wet_low && !wet_high) return {Face::Kind::none};
+    if (wet_low && wet_high) return {Face::Kind::interior};
     const Face::Kind surface = wet_low ? Face::Kind::surface_low : Face::Kind::surface_high;
     if (!has_low || !has_high) {
-        if (!domain->open(2 * axis + (has_low ? 1 : 0))) return {Face::Kind::wall, 1};
-        return {surface, 0.5};  // beyond an open side there is nothing: the surface is at the side
+        if (!domain->open(2 * axis + (has_low ? 1 : 0))) return {Face::Kind::wall};
+        return {surface, 0.5, 0.5};  // beyond an open side there is nothing: the surface is at the side
     }
     const double inside = wet_low ? phi(low) : phi(c), outside = wet_low ? phi(c) : phi(low);
-    return {surface, std::max(inside / (inside - outside), least_theta)};  // [Zarifi17 Eq. 4.43]
+    const double reach = inside / (inside - outside);  // [Zarifi17 Eq. 4.43]
+    // The place of the surface is not clamped with theta: a displaced surface would not be level, and would
+    // move.
+    return {surface, std::max(reach, least_theta), reach};
 }
 
 double PressureSystem::surface_potential(Int3 c, int axis, Face f) const {
     const bool low = f.kind == Face::Kind::surface_low;
     const Vec3 center = domain->cell_center(low ? c - unit(axis) : c);
-    const Vec3 place = center + Vec3(unit(axis)) * ((low ? f.theta : -f.theta) * domain->h);
+    const Vec3 place = center + Vec3(unit(axis)) * ((low ? f.reach : -f.reach) * domain->h);
     return -dot(gravity, place) - datum;
 }
 
@@ -207,7 +212,8 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     // pi of a sealed pocket is defined up to a constant: its lowest pressure is taken as zero.
     std::vector<double> lowest(system.sealed.size(), 1e300);
     for (std::int64_t r = 0; r < rows; ++r) {
-        const double p = x[r] / to_unknown + system.datum + dot(system.gravity, domain.cell_center(system.cell[r]));
+        const double p =
+            x[r] / to_unknown + system.datum + dot(system.gravity, domain.cell_center(system.cell[r]));
         lowest[system.pocket[r]] = std::min(lowest[system.pocket[r]], p);
     }
     for (std::int64_t r = 0; r < rows; ++r)
@@ -223,7 +229,8 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             if (f.kind == Face::Kind::interior) {
                 u[axis][n] -= unknown(c) - unknown(c - unit(axis));
             } else if (f.kind == Face::Kind::surface_low) {
-                u[axis][n] -= (to_unknown * system.surface_potential(c, axis, f) - unknown(c - unit(axis))) / f.theta;
+                u[axis][n] -=
+                    (to_unknown * system.surface_potential(c, axis, f) - unknown(c - unit(axis))) / f.theta;
             } else if (f.kind == Face::Kind::surface_high) {
                 u[axis][n] -= (unknown(c) - to_unknown * system.surface_potential(c, axis, f)) / f.theta;
             }

@@ -1,22 +1,30 @@
 // Making the velocity divergence-free: the pressure system of a liquid with a free surface.
 //
 // Gravity is a potential: the unknown is pi = p - rho g.x, which is constant in water at rest. On the free
-// surface, where p = 0, pi = -rho g.x is prescribed at the surface's true place (ghost fluid), so rest is exact.
+// surface, where p = 0, pi = -rho g.x is prescribed at the surface's true place (ghost fluid), so rest is
+// exact.
 #pragma once
 
 #include <vector>
 
 #include "fluid/grid/liquid.h"
-#include "linalg/symmetric_matrix.h"
 #include "linalg/solve.h"
+#include "linalg/symmetric_matrix.h"
 
 namespace flotsam {
 
-// How a face takes part in the solve. This is the one place where theta is clamped; matrix, right-hand side, gradient
-// and audit all read it here.
+// How a face takes part in the solve. This is the one place where theta is clamped; matrix, right-hand side,
+// gradient and audit all read it here.
 struct Face {
-    enum class Kind { none, interior, surface_low, surface_high, wall } kind;  // surface_low: liquid on the low side
-    double theta;  // distance from the liquid cell's centre to the surface, in cells; 1 between two liquid cells
+    enum class Kind {
+        none,
+        interior,
+        surface_low,
+        surface_high,
+        wall
+    } kind;            // surface_low: liquid on the low side
+    double theta = 1;  // distance over which the potential changes, in cells; never less than 0.01
+    double reach = 1;  // where the surface is: its distance from the liquid cell's centre, in cells
 };
 
 struct PressureSystem {
@@ -48,8 +56,9 @@ struct ProjectionReport {
     Vec3 wall_impulse;              // of the sides' pressure on the liquid [kg m/s]
 };
 
-// Takes the gradient of pi out of `u`. `source` is the wanted divergence per cell [1/s]. `potential` holds the last pi
-// as a first guess and receives the new one [Pa]. `changed` marks the faces that the pressure acts on, per axis.
+// Takes the gradient of pi out of `u`. `source` is the wanted divergence per cell [1/s]. `potential` holds
+// the last pi as a first guess and receives the new one [Pa]. `changed` marks the faces that the pressure
+// acts on, per axis.
 ProjectionReport project(const PressureSystem& system, const Field<double>& source, double dt,
                          const SolverSettings& solver, MacGrid& u, Field<double>& potential,
                          std::array<Field<char>, 3>& changed);

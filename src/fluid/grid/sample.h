@@ -1,4 +1,5 @@
-// Reading fields between their samples: trilinear, clamped at the domain's sides (free slip for tangential components).
+// Reading fields between their samples: trilinear, clamped at the domain's sides (free slip for tangential
+// components).
 #pragma once
 
 #include "fluid/grid/liquid.h"
@@ -7,9 +8,9 @@ namespace flotsam {
 
 // The eight samples around a point and their weights along each axis.
 struct Stencil {
-    Int3 base;             // lowest sample
+    Int3 base;                    // lowest sample
     std::array<double, 3> share;  // of the upper sample, per axis
-    Int3 last;             // highest valid index per axis
+    Int3 last;                    // highest valid index per axis
 
     // `offset` is where sample (0,0,0) sits, in cells.
     Stencil(const Domain& domain, Vec3 p, Vec3 offset, Int3 last_index) : last(last_index) {
@@ -21,7 +22,8 @@ struct Stencil {
         }
     }
     double weight(int di, int dj, int dk) const {
-        return (di ? share[0] : 1 - share[0]) * (dj ? share[1] : 1 - share[1]) * (dk ? share[2] : 1 - share[2]);
+        return (di ? share[0] : 1 - share[0]) * (dj ? share[1] : 1 - share[1]) *
+               (dk ? share[2] : 1 - share[2]);
     }
     Int3 sample(int di, int dj, int dk) const {
         return {std::clamp(base.x + di, 0, last.x), std::clamp(base.y + dj, 0, last.y),
@@ -32,8 +34,8 @@ struct Stencil {
     template <class T>
     std::array<T, 8> gather(const Field<T>& f) const {
         std::array<T, 8> v;
-        if ((base.x & 7) < 7 && (base.y & 7) < 7 && (base.z & 7) < 7 && base.x >= 0 && base.y >= 0 && base.z >= 0 &&
-            base.x < last.x && base.y < last.y && base.z < last.z) {
+        if ((base.x & 7) < 7 && (base.y & 7) < 7 && (base.z & 7) < 7 && base.x >= 0 && base.y >= 0 &&
+            base.z >= 0 && base.x < last.x && base.y < last.y && base.z < last.z) {
             const std::int64_t n = f.tiling().find(base);
             if (n < 0) {
                 v.fill(f.background());
@@ -67,7 +69,8 @@ struct Stencil {
 };
 
 inline Stencil face_stencil(const Domain& domain, Vec3 p, int axis) {
-    return {domain, p, Vec3{0.5, 0.5, 0.5} - 0.5 * Vec3(unit(axis)), domain.cells - Int3{1, 1, 1} + unit(axis)};
+    return {domain, p, Vec3{0.5, 0.5, 0.5} - 0.5 * Vec3(unit(axis)),
+            domain.cells - Int3{1, 1, 1} + unit(axis)};
 }
 inline Stencil cell_stencil(const Domain& domain, Vec3 p) {
     return {domain, p, {0.5, 0.5, 0.5}, domain.cells - Int3{1, 1, 1}};
@@ -78,7 +81,8 @@ inline double sample_component(const MacGrid& u, const Domain& domain, Vec3 p, i
     return s.mix(s.gather(u[axis]));
 }
 inline Vec3 sample_velocity(const MacGrid& u, const Domain& domain, Vec3 p) {
-    return {sample_component(u, domain, p, 0), sample_component(u, domain, p, 1), sample_component(u, domain, p, 2)};
+    return {sample_component(u, domain, p, 0), sample_component(u, domain, p, 1),
+            sample_component(u, domain, p, 2)};
 }
 inline double sample_cells(const Field<double>& f, const Domain& domain, Vec3 p) {
     const Stencil s = cell_stencil(domain, p);

@@ -5,10 +5,10 @@
 
 namespace flotsam {
 
-// Calls contribute(i, add) for every particle i, where add(sample, value) adds to field at a sample within one cell of
-// the particle's own cell (samples outside [0, last] are clamped to it). Each tile gathers its own particles in a
-// window of its own; windows are then added in eight rounds of tiles that do not touch each other, so every sample
-// sees the same order of additions on any number of threads.
+// Calls contribute(i, add) for every particle i, where add(sample, value) adds to field at a sample within
+// one cell of the particle's own cell (samples outside [0, last] are clamped to it). Each tile gathers its
+// own particles in a window of its own; windows are then added in eight rounds of tiles that do not touch
+// each other, so every sample sees the same order of additions on any number of threads.
 template <class T, class Contribute>
 void scatter_particles(Field<T>& field, const CellRanges& cells, Int3 last, const Contribute& contribute) {
     const Tiling& tiling = field.tiling();

@@ -5,7 +5,8 @@
 
 namespace flotsam {
 
-Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time, double dt) {
+Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
+              double dt) {
     const bool carries_velocity = settings.carrier != Carrier::markers;
     Exchange exchange;
     for (std::size_t e = 0; e < settings.emitters.size(); ++e) {
@@ -27,7 +28,8 @@ Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& 
         Box box = emitter.region->bounds();
         box.low = max(box.low, Vec3{0, 0, 0});
         box.high = min(box.high, domain.size());
-        const Int3 low = domain.cell_of(box.low - shift) - Int3{1, 1, 1}, high = domain.cell_of(box.high - shift) + Int3{1, 1, 1};
+        const Int3 low = domain.cell_of(box.low - shift) - Int3{1, 1, 1},
+                   high = domain.cell_of(box.high - shift) + Int3{1, 1, 1};
         const std::uint64_t seed = combine(settings.seed, 1000 + e);
         for (int k = domain.flat() ? 0 : low.z; k <= (domain.flat() ? 0 : high.z); ++k)
             for (int j = low.y; j <= high.y; ++j)
@@ -68,17 +70,19 @@ Exchange drain(Particles& particles, const Domain& domain, const LiquidSettings&
     return exchange;
 }
 
-std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain& domain, const LiquidSettings& settings,
-                    const Field<double>& phi, const MacGrid& u, std::int64_t step) {
+std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
+                    const LiquidSettings& settings, const Field<double>& phi, const MacGrid& u,
+                    std::int64_t step) {
     const int rest = particles_per_cell(domain);
-    std::vector<std::int32_t> spare;   // particles that crowded cells can do without
-    std::vector<Int3> sparse;          // cells that lack one, once per missing particle
+    std::vector<std::int32_t> spare;  // particles that crowded cells can do without
+    std::vector<Int3> sparse;         // cells that lack one, once per missing particle
     const Tiling& tiling = phi.tiling();
     for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot)
         for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
             if (phi[n] > -1.5 * domain.h) return;  // near the surface, particles are where the liquid is
             const int count = cells.count(n);
-            for (int extra = 0; extra < count - rest * 3 / 2; ++extra) spare.push_back(cells.begin[n] + extra);
+            for (int extra = 0; extra < count - rest * 3 / 2; ++extra)
+                spare.push_back(cells.begin[n] + extra);
             for (int missing = 0; missing < rest / 2 - count; ++missing) sparse.push_back(c);
         });
     const std::size_t moves = std::min(spare.size(), sparse.size());

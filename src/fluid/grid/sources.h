@@ -10,17 +10,20 @@ struct Exchange {
     Vec3 velocity_sum;  // of the particles concerned [m/s]
 };
 
-// Adds the particles that enter through emitters between `time` and `time + dt`. Each emitter fills its region at once
-// and then as fast as its liquid moves out: a lattice of points travels with the emitter's velocity, and every point
-// that comes into the region becomes a particle. Particles inside the region take the emitter's velocity.
-Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time, double dt);
+// Adds the particles that enter through emitters between `time` and `time + dt`. Each emitter fills its
+// region at once and then as fast as its liquid moves out: a lattice of points travels with the emitter's
+// velocity, and every point that comes into the region becomes a particle. Particles inside the region take
+// the emitter's velocity.
+Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
+              double dt);
 
 // Removes particles inside sinks at `time` and those beyond the domain's open sides.
 Exchange drain(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time);
 
-// Moves particles from crowded cells to sparse ones deep inside the liquid, one for one: the number of particles, and
-// so the volume, stays as it is. Returns how many were moved. Velocities are taken from `u`.
-std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain& domain, const LiquidSettings& settings,
-                    const Field<double>& phi, const MacGrid& u, std::int64_t step);
+// Moves particles from crowded cells to sparse ones deep inside the liquid, one for one: the number of
+// particles, and so the volume, stays as it is. Returns how many were moved. Velocities are taken from `u`.
+std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
+                    const LiquidSettings& settings, const Field<double>& phi, const MacGrid& u,
+                    std::int64_t step);
 
 }  // namespace flotsam

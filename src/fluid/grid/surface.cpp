@@ -9,18 +9,23 @@ namespace flotsam {
 
 namespace {
 
-// The kernel that filling sees particles through, along one axis: a hat of half-width 1 cell, smoothed with the
-// weights 1/4, 1/2, 1/4. It reaches 2 cells to each side.
-double hat_integral(double t) {  // of max(0, 1 - |t|) from -infinity to t
-    if (t <= -1) return 0;
-    if (t >= 1) return 1;
-    return t < 0 ? 0.5 * (1 + t) * (1 + t) : 1 - 0.5 * (1 - t) * (1 - t);
+// The kernel that filling sees particles through, along one axis: a quadratic B-spline, which reaches 1.5
+// cells to each side. Narrower ones show single particles, wider ones swallow sheets and drops.
+constexpr double kernel_reach = 1.5;
+
+double kernel(double t) {  // t in cells
+    const double a = std::abs(t);
+    return a < 0.5 ? 0.75 - a * a : a < 1.5 ? 0.5 * (1.5 - a) * (1.5 - a) : 0;
 }
-// Filling of a cell whose centre lies `d` cells above a flat surface.
-double filling_above_surface(double d) {
-    return 0.25 * hat_integral(-d - 1) + 0.5 * hat_integral(-d) + 0.25 * hat_integral(-d + 1);
+double kernel_integral(double t) {  // from -infinity to t
+    if (t <= -1.5) return 0;
+    if (t >= 1.5) return 1;
+    if (t < -0.5) return (t + 1.5) * (t + 1.5) * (t + 1.5) / 6;
+    if (t > 0.5) return 1 - (1.5 - t) * (1.5 - t) * (1.5 - t) / 6;
+    return 0.5 + 0.75 * t - t * t * t / 3;
 }
-constexpr double kernel_reach = 2;
+// Filling of a cell whose centre lies `d` cells above a flat surface: G.
+double filling_above_surface(double d) { return kernel_integral(-d); }
 
 // Distance in cells at which a flat surface gives this filling: G^-1.
 class DistanceOfFilling {
@@ -48,15 +53,11 @@ class DistanceOfFilling {
 
 // Filling of each cell along one axis when the whole domain is full: less than 1 beside a side.
 std::vector<double> full_filling(int cells) {
-    if (cells == 1) return {1.0};  // a slab neither spreads nor smooths across
-    std::vector<double> spread(cells), smooth(cells);
-    for (int i = 0; i < cells; ++i) {
-        const double center = i + 0.5;
-        spread[i] = hat_integral(cells - center) - hat_integral(-center);
-    }
+    if (cells == 1) return {1.0};  // a slab does not spread across
+    std::vector<double> filling(cells);
     for (int i = 0; i < cells; ++i)
-        smooth[i] = 0.5 * spread[i] + 0.25 * ((i > 0 ? spread[i - 1] : 0) + (i + 1 < cells ? spread[i + 1] : 0));
-    return smooth;
+        filling[i] = kernel_integral(cells - (i + 0.5)) - kernel_integral(-(i + 0.5));
+    return filling;
 }
 
 // Particle volumes, as shares of a cell, spread over the cells around them.
@@ -64,30 +65,31 @@ Field<float> spread_volume(const Particles& particles, const CellRanges& cells, 
                            const std::shared_ptr<const Tiling>& tiling) {
     Field<float> filling(tiling, 0);
     const float share = 1.0f / static_cast<float>(particles_per_cell(domain));
-    const Int3 last = domain.cells - Int3{1, 1, 1};
-    scatter_particles(filling, cells, last, [&](std::int64_t i, auto add) {
-        const Stencil s = cell_stencil(domain, Vec3(particles.position[i]));
-        for (int c = 0; c < 8; ++c) {
-            const int di = c & 1, dj = c >> 1 & 1, dk = c >> 2;
-            const Int3 to = s.base + Int3{di, dj, dk};
-            if (!domain.has_cell(to)) continue;  // what lies beyond a side is made up for by full_filling
-            add(to, share * static_cast<float>(s.weight(di, dj, dk)));
-        }
+    scatter_particles(filling, cells, domain.cells - Int3{1, 1, 1}, [&](std::int64_t i, auto add) {
+        const Vec3 x = Vec3(particles.position[i]) / domain.h;
+        const Int3 own{int(x.x), int(x.y), int(x.z)};
+        std::array<std::array<float, 3>, 3> weight;  // of the cells before, at and after the particle's own
+        for (int a = 0; a < 3; ++a)
+            for (int d = 0; d < 3; ++d) {
+                const int c = own[a] + d - 1;
+                // What lies beyond a side is made up for by full_filling.
+                const bool inside = c >= 0 && c < domain.cells[a];
+                weight[a][d] = !inside                ? 0
+                               : domain.cells[a] == 1 ? 1
+                                                      : static_cast<float>(kernel(x[a] - (c + 0.5)));
+            }
+        for (int dk = 0; dk < 3; ++dk)
+            for (int dj = 0; dj < 3; ++dj)
+                for (int di = 0; di < 3; ++di) {
+                    const float w = weight[0][di] * weight[1][dj] * weight[2][dk];
+                    if (w > 0) add(own + Int3{di - 1, dj - 1, dk - 1}, share * w);
+                }
     });
     return filling;
 }
 
-// One pass of the weights 1/4, 1/2, 1/4 along an axis.
-Field<float> smooth_along(const Field<float>& f, const Domain& domain, int axis) {
-    Field<float> smooth(f.shared_tiling(), 0);
-    for_each_cell(f.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
-        const float below = c[axis] > 0 ? f(c - unit(axis)) : 0, above = c[axis] + 1 < domain.cells[axis] ? f(c + unit(axis)) : 0;
-        smooth[n] = 0.5f * f[n] + 0.25f * (below + above);
-    });
-    return smooth;
-}
-
-// Signed distances beyond the kernel's reach, from the nearer ones: a few Jacobi sweeps of the upwind Eikonal equation.
+// Signed distances beyond the kernel's reach, from the nearer ones: a few Jacobi sweeps of the upwind Eikonal
+// equation.
 void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domain& domain, int sweeps) {
     Field<double> next = phi;
     for (int sweep = 0; sweep < sweeps; ++sweep) {
@@ -110,7 +112,8 @@ void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domai
                 d = 0.5 * (sum + std::sqrt(std::max(0.0, 2 * domain.h * domain.h - gap * gap)));
                 if (d > nearest[2]) {
                     const double s3 = sum + nearest[2];
-                    const double q3 = nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2];
+                    const double q3 =
+                        nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2];
                     d = (s3 + std::sqrt(std::max(0.0, s3 * s3 - 3 * (q3 - domain.h * domain.h)))) / 3;
                 }
             }
@@ -127,9 +130,6 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
     static const DistanceOfFilling distance_of_filling;
     Surface surface;
     surface.filling = spread_volume(particles, cells, domain, tiling);
-    for (int axis = 0; axis < 3; ++axis)
-        if (domain.cells[axis] > 1) surface.filling = smooth_along(surface.filling, domain, axis);
-
     const std::array<std::vector<double>, 3> full{full_filling(domain.cells.x), full_filling(domain.cells.y),
                                                   full_filling(domain.cells.z)};
     const double far = outside_distance(domain);
@@ -140,7 +140,8 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
         filling = static_cast<float>(filling / (full[0][c.x] * full[1][c.y] * full[2][c.z]));
         surface.phi[n] = distance_of_filling(filling) * domain.h;
     });
-    // Only next to the surface does a filling below 1 mean a distance; deep inside it is the noise of single particles.
+    // Only next to the surface does a filling below 1 mean a distance; deep inside it is the noise of single
+    // particles.
     for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
         const bool wet = surface.phi[n] < 0;
         for (int axis = 0; axis < 3; ++axis)
@@ -174,12 +175,14 @@ void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Doma
 Field<double> crowding_source(const Surface& surface, const Domain& domain, double relaxation_time) {
     // The filling is one particle uncertain in either direction; more than this is never corrected at once.
     constexpr double largest_deviation = 0.5;
-    // Near the surface a low filling is the surface itself; only clear crowding counts there, or noise would swell it.
+    // Near the surface a low filling is the surface itself; only clear crowding counts there, or noise would
+    // swell it.
     constexpr double crowded = 0.2;
     Field<double> source(surface.phi.shared_tiling(), 0);
     for_each_cell(source.tiling(), domain.cells, [&](Int3, std::int64_t n) {
         const double deviation = surface.filling[n] - 1.0;
-        const bool deep = surface.phi[n] < -kernel_reach * domain.h;  // the surface itself does not thin the filling
+        const bool deep =
+            surface.phi[n] < -kernel_reach * domain.h;  // the surface itself does not thin the filling
         if (deep || deviation > crowded)
             source[n] = std::clamp(deviation, -largest_deviation, largest_deviation) / relaxation_time;
     });
@@ -206,16 +209,17 @@ double liquid_fraction(const Field<double>& phi, const Domain& domain, Int3 c) {
     Vec3 slope;
     for (int a = 0; a < 3; ++a) {
         const Int3 low = c - unit(a), high = c + unit(a);
-        const double before = domain.has_cell(low) ? phi(low) : here, after = domain.has_cell(high) ? phi(high) : here;
+        const double before = domain.has_cell(low) ? phi(low) : here,
+                     after = domain.has_cell(high) ? phi(high) : here;
         slope[a] = after - before;
     }
     return cube_fraction_below(here / domain.h, slope);
 }
 
 double liquid_volume(const Field<double>& phi, const Domain& domain) {
-    return domain.cell_volume() * sum_over_cells<double>(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t) {
-               return liquid_fraction(phi, domain, c);
-           });
+    return domain.cell_volume() *
+           sum_over_cells<double>(phi.tiling(), domain.cells,
+                                  [&](Int3 c, std::int64_t) { return liquid_fraction(phi, domain, c); });
 }
 
 double surface_height(const Field<double>& phi, const Domain& domain, double x, double z) {

@@ -1,9 +1,9 @@
 // Where the liquid is: its free surface as a signed distance at cell centres, found from the particles.
 //
-// Each particle's volume is spread over the cells around it and smoothed once, which gives a filling c between
-// 0 and 1. For a flat surface c is a known function G of the distance to it, whatever the offset against the
-// grid; the distance is therefore G^-1(c), exact for flat surfaces and smooth for others. At walls c is divided by
-// what a full domain would give, so that a level surface stays level up to the wall.
+// Each particle's volume is spread over the cells around it by a smooth kernel, which gives a filling c
+// between 0 and 1. For a flat surface c is a known function G of the distance to it, whatever the offset
+// against the grid; the distance is therefore G^-1(c), exact for flat surfaces and smooth for others. At
+// walls c is divided by what a full domain would give, so that a level surface stays level up to the wall.
 #pragma once
 
 #include "fluid/grid/particles.h"
@@ -11,25 +11,27 @@
 namespace flotsam {
 
 struct Surface {
-    Field<double> phi;      // signed distance, negative inside, at least 4 cells deep and 3 cells out [m]
-    Field<float> filling;   // c; 1 where particles are as dense as at rest
+    Field<double> phi;     // signed distance, negative inside, at least 4 cells deep and 3 cells out [m]
+    Field<float> filling;  // c; 1 where particles are as dense as at rest
 };
 
 Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
                                std::shared_ptr<const Tiling> tiling);
 
-// Cells that the pressure must act in although the smooth surface misses them: droplets, sheets and films thinner than
-// a cell. A cell with particles in it that does not rest on liquid gets a small negative distance; without this,
-// films would be pressed into the floor by gravity and droplets would not keep their volume.
+// Cells that the pressure must act in although the smooth surface misses them: droplets, sheets and films
+// thinner than a cell. A cell with particles in it that does not rest on liquid gets a small negative
+// distance; without this, films would be pressed into the floor by gravity and droplets would not keep their
+// volume.
 void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Domain& domain, Vec3 gravity);
 
-// The divergence that lets crowded cells expand and, deep inside, sparse ones contract until particles are as dense as
-// at rest [1/s]. Without it a moving liquid loses volume as its particles drift together. The deviation decays over
-// `relaxation_time` [s]: a shorter one follows the noise of single particles and feeds energy to waves.
+// The divergence that lets crowded cells expand and, deep inside, sparse ones contract until particles are as
+// dense as at rest [1/s]. Without it a moving liquid loses volume as its particles drift together. The
+// deviation decays over `relaxation_time` [s]: a shorter one follows the noise of single particles and feeds
+// energy to waves.
 Field<double> crowding_source(const Surface& surface, const Domain& domain, double relaxation_time);
 
-// Volume of a unit cube on the negative side of the plane at signed distance `d` from its centre (in edges), with
-// `normal` pointing to the positive side (any length).
+// Volume of a unit cube on the negative side of the plane at signed distance `d` from its centre (in edges),
+// with `normal` pointing to the positive side (any length).
 double cube_fraction_below(double d, Vec3 normal);
 
 // Share of a cell that is liquid, from the distance and its slope.

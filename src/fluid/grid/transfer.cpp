@@ -68,8 +68,8 @@ void grid_to_particles_apic(Particles& particles, const MacGrid& u, const Domain
     });
 }
 
-void grid_to_particles_flip(Particles& particles, const MacGrid& u, const MacGrid& change, const Domain& domain,
-                            double flip_share) {
+void grid_to_particles_flip(Particles& particles, const MacGrid& u, const MacGrid& change,
+                            const Domain& domain, double flip_share) {
     parallel_for(particles.count(), 4096, [&](std::int64_t i) {
         const Vec3 x(particles.position[i]);
         const Vec3 pic = sample_velocity(u, domain, x);

@@ -5,8 +5,8 @@
 
 namespace flotsam {
 
-// Velocity on the faces as the mean of the particles around them, weighted trilinearly; with APIC each particle
-// contributes v + C (x_face - x). Faces that no particle reaches take the mean of their neighbours.
+// Velocity on the faces as the mean of the particles around them, weighted trilinearly; with APIC each
+// particle contributes v + C (x_face - x). Faces that no particle reaches take the mean of their neighbours.
 MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, const Domain& domain,
                           std::shared_ptr<const Tiling> tiling);
 
@@ -14,7 +14,7 @@ MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, c
 void grid_to_particles_apic(Particles& particles, const MacGrid& u, const Domain& domain);
 
 // FLIP/PIC: particles take flip_share of the change on the grid and the rest of the grid's velocity itself.
-void grid_to_particles_flip(Particles& particles, const MacGrid& u, const MacGrid& change, const Domain& domain,
-                            double flip_share);
+void grid_to_particles_flip(Particles& particles, const MacGrid& u, const MacGrid& change,
+                            const Domain& domain, double flip_share);
 
 }  // namespace flotsam
