@@ -38,7 +38,7 @@ void bench_pressure(bool quick, const Report& report) {
             u = start;
             potential.fill(0);
             Stopwatch watch;
-            const PressureSystem system = pressure_system(domain, phi, {0, -9.81, 0}, 1000);
+            const PressureSystem system = pressure_system(domain, phi, {0, -9.81, 0}, 1000, no_obstacles);
             std::array<Field<char>, 3> changed;
             const ProjectionReport result =
                 project(system, source, 0.01, {solver, {1e-10, 0, 5000}}, u, potential, changed);

@@ -205,7 +205,7 @@ TEST_CASE("reseeding fills a hole from crowded cells and keeps the number of par
     const Surface surface = surface_from_particles(particles, cells, s.domain, tiling);
     const MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 2, 3}; });
     const std::int64_t before = particles.count();
-    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, u, 0) == 8);
+    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, {}, u, 0) == 8);
     CHECK(particles.count() == before);
     cells = sort_into_cells(particles, s.domain, *tiling);
     CHECK(cells.count(tiling->find(8, 8, 8)) == 4);

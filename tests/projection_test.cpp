@@ -68,8 +68,9 @@ TEST_CASE("water at rest with an exactly known surface stays at rest at every le
     for (const double level : {0.5, 0.51, 0.5371, 0.55, 0.4999})
         for (const Int3 cells : {Int3{16, 16, 16}, Int3{32, 32, 1}}) {
             const Domain domain = box(cells);
-            const PressureSystem system = pressure_system(
-                domain, distance_field(domain, [&](Vec3 p) { return p.y - level; }), {0, -9.81, 0}, 1000);
+            const PressureSystem system =
+                pressure_system(domain, distance_field(domain, [&](Vec3 p) { return p.y - level; }),
+                                {0, -9.81, 0}, 1000, no_obstacles);
             MacGrid u;
             for (auto& component : u) component = Field<double>(system.phi.shared_tiling(), 0);
             Field<double> potential(system.phi.shared_tiling(), 0), source(system.phi.shared_tiling(), 0);
@@ -93,7 +94,7 @@ TEST_CASE("a tilted gravity has a tilted surface at rest") {
                                        [&](Vec3 p) {
                                            return dot(up, p - Vec3{0.5, 0.5, 0.5}) / length(up);
                                        }),
-                        -10.0 * up, 1000);
+                        -10.0 * up, 1000, no_obstacles);
     MacGrid u;
     for (auto& component : u) component = Field<double>(system.phi.shared_tiling(), 0);
     Field<double> potential(system.phi.shared_tiling(), 0), source(system.phi.shared_tiling(), 0);
@@ -111,7 +112,7 @@ TEST_CASE("the projection leaves no divergence, and projecting again changes not
                                        [](Vec3 p) {
                                            return length(p - Vec3{0.5, 0.3, 0.3}) - 0.27;
                                        }),
-                        {}, 1000);
+                        {}, 1000, no_obstacles);
     MacGrid u = noisy_velocity(domain, system.phi.shared_tiling());
     Field<double> potential(system.phi.shared_tiling(), 0), source(system.phi.shared_tiling(), 0);
     std::array<Field<char>, 3> changed;
@@ -131,8 +132,9 @@ TEST_CASE("the projection leaves no divergence, and projecting again changes not
 TEST_CASE("what the pressure takes is orthogonal to what it leaves: gradient and divergence are transposes") {
     // With masses theta on the faces, <G x, u - G x> = 0 for the projected u: Pythagoras for kinetic energy.
     const Domain domain = box({17, 13, 9});
-    const PressureSystem system = pressure_system(
-        domain, distance_field(domain, [](Vec3 p) { return p.y + 0.2 * p.x - 0.45; }), {}, 1000);
+    const PressureSystem system =
+        pressure_system(domain, distance_field(domain, [](Vec3 p) { return p.y + 0.2 * p.x - 0.45; }), {},
+                        1000, no_obstacles);
     MacGrid u = noisy_velocity(domain, system.phi.shared_tiling());
     Field<double> potential(system.phi.shared_tiling(), 0), source(system.phi.shared_tiling(), 0);
     std::array<Field<char>, 3> changed;
@@ -155,8 +157,9 @@ TEST_CASE("what the pressure takes is orthogonal to what it leaves: gradient and
 
 TEST_CASE("the assembled matrix is symmetric positive definite") {
     const Domain domain = box({7, 6, 5});
-    const PressureSystem system = pressure_system(
-        domain, distance_field(domain, [](Vec3 p) { return p.y + 0.2 * p.x - 0.55; }), {0, -9.81, 0}, 1000);
+    const PressureSystem system =
+        pressure_system(domain, distance_field(domain, [](Vec3 p) { return p.y + 0.2 * p.x - 0.55; }),
+                        {0, -9.81, 0}, 1000, no_obstacles);
     const SymmetricMatrix matrix = assemble(system.network).matrix;
     const int rows = matrix.rows();
     REQUIRE(rows > 20);
@@ -176,7 +179,7 @@ TEST_CASE("multigrid and ICCG give the same velocity, in 2D and 3D, for tiles fu
             return std::min(p.y - 0.6 * size.y + 0.1 * p.x, length(p - size) - 0.3 * size.y);
         };
         const PressureSystem system =
-            pressure_system(domain, distance_field(domain, distance), {0, -9.81, 0}, 1000);
+            pressure_system(domain, distance_field(domain, distance), {0, -9.81, 0}, 1000, no_obstacles);
         std::array<MacGrid, 2> u;
         std::array<int, 2> iterations;
         for (int s = 0; s < 2; ++s) {
@@ -199,8 +202,9 @@ TEST_CASE("multigrid and ICCG give the same velocity, in 2D and 3D, for tiles fu
 
 TEST_CASE("the V-cycle is symmetric and positive") {
     const Domain domain = box({20, 20, 20});
-    const PressureSystem system = pressure_system(
-        domain, distance_field(domain, [](Vec3 p) { return p.y + 0.3 * p.z - 0.6; }), {0, -9.81, 0}, 1000);
+    const PressureSystem system =
+        pressure_system(domain, distance_field(domain, [](Vec3 p) { return p.y + 0.3 * p.z - 0.6; }),
+                        {0, -9.81, 0}, 1000, no_obstacles);
     Multigrid multigrid(system.network);
     const std::int64_t values = system.network.tiling().value_count();
     std::vector<double> a(values, 0.0), b(values, 0.0);
@@ -216,8 +220,8 @@ TEST_CASE("the V-cycle is symmetric and positive") {
 
 TEST_CASE("a brim-full closed box is solved up to a constant, and what cannot flow is reported") {
     const Domain domain = box({8, 8, 8});
-    const PressureSystem system =
-        pressure_system(domain, distance_field(domain, [](Vec3) { return -1.0; }), {0, -9.81, 0}, 1000);
+    const PressureSystem system = pressure_system(domain, distance_field(domain, [](Vec3) { return -1.0; }),
+                                                  {0, -9.81, 0}, 1000, no_obstacles);
     REQUIRE(system.sealed.size() == 1);
     CHECK(system.sealed[0].size() == 8 * 8 * 8);
     MacGrid u = noisy_velocity(domain, system.phi.shared_tiling());
@@ -236,7 +240,7 @@ TEST_CASE("an open side lets the pressure out") {
     Domain domain = box({8, 8, 8});
     domain.walls[x_high].kind = WallKind::open;
     const PressureSystem system =
-        pressure_system(domain, distance_field(domain, [](Vec3) { return -1.0; }), {}, 1000);
+        pressure_system(domain, distance_field(domain, [](Vec3) { return -1.0; }), {}, 1000, no_obstacles);
     CHECK(system.sealed.empty());
     MacGrid u;
     for (auto& component : u) component = Field<double>(system.phi.shared_tiling(), 0);

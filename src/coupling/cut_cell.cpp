@@ -6,6 +6,7 @@
 #include "fluid/grid/advect.h"
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/friction.h"
+#include "fluid/grid/obstacles.h"
 #include "fluid/grid/particles.h"
 #include "fluid/grid/projection.h"
 #include "fluid/grid/sources.h"
@@ -45,6 +46,19 @@ Vec3 momentum(const Particles& particles, double mass) {
                                   [&](std::int64_t i) { return Vec3(particles.velocity[i]); });
 }
 
+// Liquid cannot start where a solid is.
+void remove_inside(Particles& particles, const Scenario& scenario, double time) {
+    if (scenario.solids.empty()) return;
+    std::vector<char> dead(particles.count(), 0);
+    for (const Solid& solid : scenario.solids) {
+        const Pose pose = pose_at(solid, time);
+        parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+            if (solid.shape.distance->contains(pose.to_body(Vec3(particles.position[i])))) dead[i] = 1;
+        });
+    }
+    remove_particles(particles, dead);
+}
+
 bool all_finite(const MacGrid& u) {
     for (const Field<double>& component : u)
         for (const double value : component.values())
@@ -55,7 +69,7 @@ bool all_finite(const MacGrid& u) {
 }  // namespace
 
 Capabilities CutCell::capabilities() const {
-    return {.liquid = true, .motions = {}, .open_walls = true, .strong = true};
+    return {.liquid = true, .motions = {Motion::fixed, Motion::scripted}, .open_walls = true, .strong = true};
 }
 
 double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
@@ -71,20 +85,47 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
         // be resolved.
         dt = std::min(dt, std::sqrt(h / (3.14159265358979 * g)));
     }
+    // No solid's surface crosses more than a cell.
+    for (const Solid& solid : scenario.solids) {
+        const double frame = 1 / scenario.time.frames_per_second;
+        if (const double v = largest_speed(solid, world.time, world.time + frame); v > 0)
+            dt = std::min(dt, h / v);
+    }
     return dt;
 }
 
-void CutCell::start(World& world, const Scenario& scenario) const {
+std::vector<Obstacle> CutCell::obstacles(const Scenario& scenario, double time, double dt) {
+    cuts_.resize(scenario.solids.size());
+    std::vector<Obstacle> list;
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        const Solid& solid = scenario.solids[s];
+        const Pose before = pose_at(solid, time), after = pose_at(solid, time + dt);
+        if (!cuts_[s] || solid.motion != Motion::fixed) {
+            TriangleMesh mesh = solid.shape.mesh;
+            for (Vec3& v : mesh.vertices) v = after.to_world(v);
+            cuts_[s] = std::make_unique<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h));
+        }
+        list.push_back({solid.shape.distance, before, after, dt, solid.slip, cuts_[s].get()});
+    }
+    return list;
+}
+
+void CutCell::start(World& world, const Scenario& scenario) {
     LiquidState& liquid = world.liquid;
     const Domain& domain = scenario.domain;
     liquid.particles = seed_fills(domain, scenario.liquid);
+    const std::vector<Obstacle> solids = obstacles(scenario, 0, 1 / scenario.time.frames_per_second);
+    remove_inside(liquid.particles, scenario, 0);
     liquid.tiling = tiling_around(liquid.particles, domain, 6);
     liquid.potential = Field<double>(liquid.tiling, 0);
     resize_like_positions(liquid.particles, scenario.liquid.carrier);
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
     liquid.velocity = particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
     if (scenario.liquid.carrier == Carrier::markers) liquid.particles.velocity.clear();
-    liquid.phi = surface_from_particles(liquid.particles, cells, domain, liquid.tiling).phi;
+    liquid.open_volume = place_obstacles(solids, domain, liquid.tiling).open_volume;
+    liquid.phi =
+        surface_from_particles(liquid.particles, cells, domain, liquid.tiling, liquid.open_volume).phi;
+    world.loads.assign(scenario.solids.size(), {});
 }
 
 StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) {
@@ -100,14 +141,20 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
 
     // Carry the liquid along last step's velocity; let some in and some out.          [Zarifi17 Alg. 3, 3]
+    std::vector<Obstacle> solids = obstacles(scenario, ctx.time, dt);
     liquid.particles = old.particles;
-    advance_particles(liquid.particles, old.velocity, domain, dt);
+    advance_particles(liquid.particles, old.velocity, domain, dt, solids);
     const Exchange out = drain(liquid.particles, domain, settings, ctx.time);
     const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt);
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
     stage_done("advect");
+
+    // Where do the solids cut the grid now?                                           [Section 4.4.1]
+    const Obstacles obstacles = place_obstacles(std::move(solids), domain, liquid.tiling);
+    liquid.open_volume = obstacles.open_volume;
+    stage_done("cut");
 
     // Velocity on the faces, from the particles or carried along itself.              [Alg. 3, 4]
     const bool markers = settings.carrier == Carrier::markers;
@@ -119,17 +166,21 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
 
     // Where is the surface now?                                                       [Alg. 3, 8;
     // Section 4.5]
-    Surface surface = surface_from_particles(liquid.particles, cells, domain, liquid.tiling);
+    Surface surface =
+        surface_from_particles(liquid.particles, cells, domain, liquid.tiling, liquid.open_volume);
     const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
     liquid.phi = std::move(surface.phi);
     Field<double> solved_phi = liquid.phi;
-    include_thin_liquid(solved_phi, cells, domain, scenario.gravity);
+    include_thin_liquid(solved_phi, cells, domain, scenario.gravity, liquid.open_volume);
     stage_done("surface");
 
     // One solve: incompressibility, gravity and the free surface together.            [Alg. 3, 5-7 and 9]
     ledger.friction = apply_wall_friction(liquid.velocity, solved_phi, domain, settings.density, dt);
+    std::vector<Vec3> solid_friction(scenario.solids.size());
+    ledger.friction += apply_obstacle_friction(liquid.velocity, solved_phi, obstacles, domain,
+                                               settings.density, dt, solid_friction);
     const PressureSystem system =
-        pressure_system(domain, std::move(solved_phi), scenario.gravity, settings.density);
+        pressure_system(domain, std::move(solved_phi), scenario.gravity, settings.density, obstacles);
     std::array<Field<char>, 3> changed;
     liquid.potential = old.potential;
     const ProjectionReport projection =
@@ -137,6 +188,11 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     report.solve = projection.solve;
     report.largest_divergence = projection.largest_divergence;
     ledger.walls = projection.wall_impulse;
+    next.loads = projection.loads;
+    for (std::size_t s = 0; s < next.loads.size(); ++s) {
+        ledger.solids -= next.loads[s].force * dt;
+        next.loads[s].force += solid_friction[s] / dt;
+    }
     stage_done("pressure");
     if (!report.solve.converged) return report.reject("the pressure solve did not converge");
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");
@@ -154,6 +210,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         }
         extrapolate(liquid.velocity[axis], changed[axis], end, margin);
     }
+    constrain_velocity(liquid.velocity, obstacles, domain);
     stage_done("extrapolate");
 
     // And give it back to the particles.
@@ -167,10 +224,10 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     ledger.gravity = scenario.gravity * (mass * double(liquid.particles.count()) * dt);
     if (!markers)
         ledger.unaccounted = momentum(liquid.particles, mass) - momentum_before - ledger.gravity -
-                             ledger.walls - ledger.friction - ledger.inflow + ledger.outflow;
+                             ledger.walls - ledger.solids - ledger.friction - ledger.inflow + ledger.outflow;
     if (settings.reseed)
-        ledger.particles_reseeded =
-            reseed(liquid.particles, cells, domain, settings, liquid.phi, liquid.velocity, ctx.step);
+        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi,
+                                           liquid.open_volume, liquid.velocity, ctx.step);
     stage_done("to_particles");
 
     next.time = ctx.time + dt;

@@ -4,6 +4,7 @@
 //   [Zarifi17] Zarifi, "Sharp-interface coupling of liquids and deformable solids" (thesis), Chapter 4 and
 //   Algorithm 3. Eq. 4.27-4.30 semi-Lagrangian midpoint   advect_velocity, advance_particles Eq. 4.31
 //   velocity update            project Eq. 4.38      one row per liquid cell    assemble, project
+//   Eq. 4.33      face areas                 place_obstacles
 //   Eq. 4.40-4.44 ghost fluid                PressureSystem::face, surface_potential
 //   Section 4.5   markers                    advance_particles, surface_from_particles
 //   Section 4.6   extrapolation              extrapolate
@@ -20,7 +21,10 @@
 //   - theta is at least 0.01, but the surface's place is not moved with it; see PressureSystem::face.
 //   - Crowded cells get a divergence (crowding_source) and particles are reseeded: the thesis's liquid loses
 //   volume.
-//   - Solids are still to come: Chapter 5.
+//   - Cut-cell areas are exact for the solids' meshes (cut_cells.h), not taken from a distance field
+//   (Fig. 5.2).
+//   - Cells that a solid thinner than a cell splits still hold one pressure: thin plates leak. Chapter 5 is
+//   to come.
 #pragma once
 
 #include "coupling/scheme.h"
@@ -32,7 +36,14 @@ class CutCell final : public Scheme {
     Capabilities capabilities() const override;
     double stable_dt(const World& world, const Scenario& scenario) const override;
     StepReport step(const World& now, World& next, const StepContext& ctx) override;
-    void start(World& world, const Scenario& scenario) const override;
+    void start(World& world, const Scenario& scenario) override;
+
+  private:
+    // The scene's solids during a step from `time`; cuts those that moved.
+    std::vector<Obstacle> obstacles(const Scenario& scenario, double time, double dt);
+
+    std::vector<std::unique_ptr<CutSolid>>
+        cuts_;  // derived from the solids' poses, kept for those that stand still
 };
 
 }  // namespace flotsam

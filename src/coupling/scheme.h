@@ -27,7 +27,7 @@ class Scheme {
     // Reads state n from `now`, writes state n+1 to `next`; a rejected step leaves `now` untouched.
     virtual StepReport step(const World& now, World& next, const StepContext& ctx) = 0;
     // Fills the parts of a fresh world that the scheme keeps (particles, surface) from the scenario.
-    virtual void start(World& world, const Scenario& scenario) const = 0;
+    virtual void start(World& world, const Scenario& scenario) = 0;
     // State that the scheme itself carries from step to step, beside the World's.
     virtual void visit_state(StateVisitor&) {}
 };

@@ -18,7 +18,7 @@ std::vector<std::string> physics_columns() {
     std::vector<std::string> columns{"step", "frame", "time", "dt"};
     for (const Quantity& quantity : quantities()) columns.emplace_back(quantity.name);
     columns.insert(columns.end(), {"solver.iterations", "solver.residual"});
-    for (const char* impulse : {"gravity", "walls", "friction", "inflow", "outflow"})
+    for (const char* impulse : {"gravity", "walls", "solids", "friction", "inflow", "outflow"})
         for (const char axis : {'x', 'y', 'z'})
             columns.push_back(fmt::format("impulse.{}.{}", impulse, axis));
     columns.insert(columns.end(), {"particles.in", "particles.out", "particles.reseeded"});
@@ -84,7 +84,8 @@ void Audit::on_step(const World& world, const StepReport& report, double dt) {
     for (const Quantity& quantity : quantities()) row.push_back(quantity.value(world, scenario_, report));
     row.insert(row.end(), {double(report.solve.iterations), report.solve.residual});
     const StepLedger& ledger = report.ledger;
-    for (const Vec3 impulse : {ledger.gravity, ledger.walls, ledger.friction, ledger.inflow, ledger.outflow})
+    for (const Vec3 impulse :
+         {ledger.gravity, ledger.walls, ledger.solids, ledger.friction, ledger.inflow, ledger.outflow})
         row.insert(row.end(), {impulse.x, impulse.y, impulse.z});
     row.insert(row.end(), {double(ledger.particles_in), double(ledger.particles_out),
                            double(ledger.particles_reseeded)});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <numbers>
+#include <optional>
 #include <set>
 
 #include "core/check.h"
@@ -345,47 +346,92 @@ class SceneBuilder {
                           "add a [[liquid.fill]] or a [[liquid.emitter]]");
     }
 
-    // Half the extents of a solid before it is turned; for a mesh around the middle of its box.
-    struct Extent {
-        Vec3 center, half;
-    };
-    Extent solid_extent(const TomlNode& shape, bool& good) {
+    // The shape of a solid in body coordinates; nothing when a mistake was found.
+    std::optional<SolidShape> solid_shape(const TomlNode& shape) {
+        const double spacing = 0.5 * domain().h;
         const auto pair = [](const TomlNode& list) {
             return std::pair{list.items[0].number, list.items[1].number};
         };
-        if (const TomlNode* box = shape.find("box")) return {{}, vector(*box, domain().h) * 0.5};
-        if (const TomlNode* sphere = shape.find("sphere")) {
-            const double r = sphere->number;
-            return {{}, {r, r, r}};
+        const double depth = 3 * domain().h;  // of a body that goes right through a slab
+        if (const TomlNode* box = shape.find("box")) {
+            Vec3 edges = vector(*box, depth);
+            if (flat_) edges.z = depth;
+            return solid_box(edges);
+        }
+        if (const TomlNode* sphere = shape.find("sphere"))
+            return flat_ ? solid_disc(sphere->number, depth, spacing) : solid_sphere(sphere->number, spacing);
+        if (flat_) {
+            mistakes_.add(shape.place, "in two dimensions a solid is a box or a sphere",
+                          "a sphere is a disc there; or remove 'dimensions = 2'");
+            return {};
         }
         if (const TomlNode* capsule = shape.find("capsule")) {
             const auto [r, l] = pair(*capsule);
-            return {{}, {r, l / 2 + r, r}};
+            return solid_capsule(r, l, spacing);
         }
         if (const TomlNode* cylinder = shape.find("cylinder")) {
             const auto [r, l] = pair(*cylinder);
-            return {{}, {r, l / 2, r}};
+            return solid_cylinder(r, l, spacing);
+        }
+        if (const TomlNode* cone = shape.find("cone")) {
+            const auto [r, l] = pair(*cone);
+            return solid_cone(r, l, spacing);
         }
         if (const TomlNode* torus = shape.find("torus")) {
             const auto [ring, tube] = pair(*torus);
-            if (!(tube < ring))
-                mistakes_.add(torus->place, "the tube of the torus is thicker than its ring",
-                              "the first radius must be the larger one");
-            return {{}, {ring + tube, tube, ring + tube}};
+            if (tube < ring) return solid_torus(ring, tube, spacing);
+            mistakes_.add(torus->place, "the tube of the torus is thicker than its ring",
+                          "the first radius must be the larger one");
+            return {};
         }
         const TomlNode& mesh = get(shape, "mesh");
         const std::filesystem::path file = mesh_file(get(mesh, "file"));
-        good = false;
         if (file.empty()) return {};
         try {
-            const Box box = bounds(read_mesh(file));
-            good = true;
-            const double scale = number(mesh, "scale");
-            return {(box.low + box.high) * (0.5 * scale), (box.high - box.low) * (0.5 * scale)};
+            return solid_mesh(file.string(), number(mesh, "scale"), spacing);
         } catch (const UserError& error) {
             add_nested(get(mesh, "file").place, error.what());
             return {};
         }
+    }
+
+    Rotation rotation(const TomlNode& table) {
+        const TomlNode& axis = get(table, "axis");
+        const Vec3 direction = vector(axis, 0);
+        if (direction == Vec3{}) {
+            mistakes_.add(axis.place, "the axis of a rotation has no direction",
+                          "write for example axis = [0, 1, 0]");
+            return {};
+        }
+        return Rotation::about(direction, number(table, "degrees") * std::numbers::pi / 180);
+    }
+
+    Script script(const TomlNode& entry, Motion motion) {
+        Script script;
+        const TomlNode* velocity = entry.find("velocity");
+        const TomlNode* spin = entry.find("spin");
+        const std::vector<TomlNode>& keyframes = entries(entry, "keyframe");
+        const Place place = get(entry, "motion").place;
+        if (motion != Motion::scripted) {
+            if (velocity || spin || !keyframes.empty())
+                mistakes_.add(place, fmt::format("a {} solid follows no script", get(entry, "motion").text),
+                              "write motion = \"scripted\", or remove velocity, spin and keyframes");
+            return script;
+        }
+        if (velocity) script.velocity = vector(*velocity, 0);
+        if (spin) script.spin = vector(*spin, 0);
+        script.smooth = get(entry, "smooth").boolean;
+        if (!keyframes.empty() && (velocity || spin))
+            mistakes_.add(place, "a script is either keyframes or velocity and spin", "remove one of them");
+        for (const TomlNode& key : keyframes) {
+            Keyframe k{number(key, "time"), {position(get(key, "position")), {}}};
+            if (const TomlNode* turn = key.find("rotation")) k.pose.rotation = rotation(*turn);
+            if (!script.keyframes.empty() && k.time <= script.keyframes.back().time)
+                mistakes_.add(get(key, "time").place, "keyframes must follow each other in time",
+                              "sort them by 'time'");
+            script.keyframes.push_back(k);
+        }
+        return script;
     }
 
     void check_name(const TomlNode& node, std::set<std::string>& taken, std::string_view what) {
@@ -407,35 +453,29 @@ class SceneBuilder {
             const TomlNode& name = get(entry, "name");
             check_name(name, names, "solid");
             const std::string& motion = get(entry, "motion").text;
-            SolidDescription solid{name.text, motion == "scripted"  ? Motion::scripted
-                                              : motion == "rigid"   ? Motion::rigid
-                                              : motion == "elastic" ? Motion::elastic
-                                              : motion == "cloth"   ? Motion::cloth
-                                                                    : Motion::fixed};
-            bool good = true;
-            const Extent extent = solid_extent(get(entry, "shape"), good);
-            Vec3 center = position(get(entry, "position")) + extent.center, half = extent.half;
-            if (const TomlNode* rotation = entry.find("rotation")) {
-                if (const TomlNode& axis = get(*rotation, "axis");
-                    axis.items.size() == 3 && axis.items[0].number == 0 && axis.items[1].number == 0 &&
-                    axis.items[2].number == 0)
-                    mistakes_.add(axis.place, "the axis of a rotation has no direction",
-                                  "write for example axis = [0, 1, 0]");
-                const double reach = length(half);
-                // Whatever the turn, the body stays inside this ball.
-                half = {reach, reach, reach};
-                center = position(get(entry, "position"));
-                if (length(extent.center) > 0) half = half + Vec3{1, 1, 1} * length(extent.center);
+            Solid solid;
+            solid.name = name.text;
+            solid.motion = motion == "scripted"  ? Motion::scripted
+                           : motion == "rigid"   ? Motion::rigid
+                           : motion == "elastic" ? Motion::elastic
+                           : motion == "cloth"   ? Motion::cloth
+                                                 : Motion::fixed;
+            solid.slip = number(entry, "slip");
+            solid.start.position = position(get(entry, "position"));
+            if (const TomlNode* turn = entry.find("rotation")) solid.start.rotation = rotation(*turn);
+            solid.script = script(entry, solid.motion);
+            if (const std::optional<SolidShape> shape = solid_shape(get(entry, "shape"))) {
+                solid.shape = *shape;
+                const Pose pose = pose_at(solid, 0);
+                TriangleMesh mesh = shape->mesh;
+                for (Vec3& v : mesh.vertices) v = pose.to_world(v);
+                check_solid_place(entry, name.text, solid.motion, bounds(mesh));
             }
-            if (good)
-                check_solid_place(entry, name.text, solid.motion, {center - half, center + half},
-                                  entry.find("rotation"));
             scene_.scenario.solids.push_back(solid);
         }
     }
 
-    void check_solid_place(const TomlNode& entry, const std::string& name, Motion motion, const Box& box,
-                           bool turned) {
+    void check_solid_place(const TomlNode& entry, const std::string& name, Motion motion, const Box& box) {
         const Vec3 size = domain().size();
         const Box inside{{}, size};
         const std::string advice =
@@ -446,7 +486,7 @@ class SceneBuilder {
             return;
         }
         // What is fixed may stick out, like a post set into the floor; what moves freely may not.
-        if (motion == Motion::fixed || motion == Motion::scripted || turned) return;
+        if (motion == Motion::fixed || motion == Motion::scripted) return;
         const double slack = 1e-9 * length(size);
         for (int axis = 0; axis < (flat_ ? 2 : 3); ++axis)
             if (box.low[axis] < -slack || box.high[axis] > size[axis] + slack) {

@@ -39,7 +39,7 @@ double potential_energy(const World& world, const Scenario& scenario, const Step
 }
 
 double volume(const World& world, const Scenario& scenario, const StepReport&) {
-    return liquid_volume(world.liquid.phi, scenario.domain);
+    return liquid_volume(world.liquid.phi, scenario.domain, world.liquid.open_volume);
 }
 
 double droplet_volume(const World& world, const Scenario& scenario, const StepReport&) {

@@ -93,8 +93,8 @@ double exact_surface_rest(Int3 cells, double level) {
     for_each_cell(*tiling, cells, [&](Int3 c, std::int64_t n) { phi[n] = domain.cell_center(c).y - level; });
     MacGrid u{Field<double>(tiling, 0), Field<double>(tiling, 0), Field<double>(tiling, 0)};
     std::array<Field<char>, 3> changed;
-    (void)project(pressure_system(domain, std::move(phi), {0, -g, 0}, 1000), source, 0.01, {}, u, potential,
-                  changed);
+    (void)project(pressure_system(domain, std::move(phi), {0, -g, 0}, 1000, no_obstacles), source, 0.01, {},
+                  u, potential, changed);
     double largest = 0;
     for (int axis = 0; axis < 3; ++axis)
         for (std::int64_t n = 0; n < tiling->value_count(); ++n)

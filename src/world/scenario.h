@@ -8,16 +8,9 @@
 #include "fluid/grid/domain.h"
 #include "fluid/grid/liquid.h"
 #include "linalg/solve.h"
+#include "solid/solid.h"
 
 namespace flotsam {
-
-// How a solid moves; a method's capabilities say which of these it admits.
-enum class Motion { fixed, scripted, rigid, elastic, cloth };
-
-struct SolidDescription {
-    std::string name;
-    Motion motion = Motion::fixed;
-};
 
 struct TimeSettings {
     double duration = 1;  // [s]
@@ -33,7 +26,7 @@ struct Scenario {
     Domain domain;
     Vec3 gravity{0, -9.81, 0};  // [m/s^2]
     LiquidSettings liquid;
-    std::vector<SolidDescription> solids;
+    std::vector<Solid> solids;
     TimeSettings time;
     SolverSettings solver;
 

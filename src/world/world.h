@@ -8,6 +8,7 @@
 #include "core/state.h"
 #include "core/vec.h"
 #include "fluid/grid/liquid.h"
+#include "fluid/grid/projection.h"
 #include "linalg/solve.h"
 #include "world/scenario.h"
 
@@ -17,6 +18,7 @@ struct World {
     double time = 0;        // [s]
     std::int64_t step = 0;  // steps taken
     LiquidState liquid;
+    std::vector<SolidLoad> loads;  // of the liquid on each solid of the scenario, over the last step
 
     void visit_state(StateVisitor& visit, const Scenario& scenario);
 };
@@ -33,7 +35,8 @@ struct StepContext {
 struct StepLedger {
     Vec3 gravity;          // impulse of gravity on the liquid [kg m/s]
     Vec3 walls;            // impulse of the walls' pressure on the liquid [kg m/s]
-    Vec3 friction;         // impulse of the walls' friction on the liquid [kg m/s]
+    Vec3 solids;           // impulse of the solids' pressure on the liquid [kg m/s]
+    Vec3 friction;         // impulse of walls' and solids' friction on the liquid [kg m/s]
     Vec3 inflow, outflow;  // momentum of liquid that was emitted, that left [kg m/s]
     Vec3 unaccounted;      // change of momentum that nothing above explains [kg m/s]
     std::int64_t particles_in = 0, particles_out = 0;  // emitted; left or drained

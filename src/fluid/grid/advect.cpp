@@ -4,7 +4,8 @@
 
 namespace flotsam {
 
-void advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt) {
+void advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt,
+                       const std::vector<Obstacle>& obstacles) {
     // Particles stop this far from a closed side: in single precision a particle on the side itself could
     // round into a cell that does not exist.
     const double gap = 1e-3 * domain.h;
@@ -13,6 +14,7 @@ void advance_particles(Particles& particles, const MacGrid& u, const Domain& dom
         const Vec3 x0(particles.position[i]);
         const Vec3 middle = x0 + 0.5 * dt * sample_velocity(u, domain, x0);
         Vec3 x = x0 + dt * sample_velocity(u, domain, middle);
+        if (!obstacles.empty()) x = slide_around(obstacles, x0, x, domain.h);
         for (int a = 0; a < 3; ++a) {
             if (!domain.open(2 * a)) x[a] = std::max(x[a], gap);
             if (!domain.open(2 * a + 1)) x[a] = std::min(x[a], size[a] - gap);

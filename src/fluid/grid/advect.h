@@ -2,12 +2,15 @@
 #pragma once
 
 #include "fluid/grid/liquid.h"
+#include "fluid/grid/obstacles.h"
 
 namespace flotsam {
 
 // Moves every particle along `u` for dt by the midpoint rule [Zarifi17 4.5, Eq. 4.29-4.30 forwards]. Closed
 // sides stop particles; those that pass an open side are left outside, for remove_outside.
-void advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt);
+// They slide along obstacles.
+void advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt,
+                       const std::vector<Obstacle>& obstacles = {});
 
 // Velocity at the faces of `tiling` carried along itself: semi-Lagrangian, midpoint [Zarifi17 Eq. 4.27-4.30].
 MacGrid advect_velocity(const MacGrid& u, const Domain& domain, std::shared_ptr<const Tiling> tiling,

@@ -73,6 +73,7 @@ struct LiquidState {
     MacGrid velocity;         // divergence-free in the liquid, extrapolated around it
     Field<double> phi;        // distance to the free surface, negative in the liquid, good within 3 cells [m]
     Field<double> potential;  // pi = p + rho g y at liquid cell centres, 0 elsewhere [Pa]
+    Field<double> open_volume;  // share of each cell that no solid covers; empty when there are no solids
 
     void visit_state(StateVisitor& visit, const Domain& domain);
 };

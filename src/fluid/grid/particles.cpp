@@ -46,6 +46,9 @@ void LiquidState::visit_state(StateVisitor& visit, const Domain& domain) {
     field("grid/velocity_z", velocity[2], 0);
     field("grid/distance", phi, outside_distance(domain));
     field("grid/potential", potential, 0);
+    std::int64_t has_solids = !open_volume.empty();
+    visit.scalar("grid/has_solids", has_solids);
+    if (has_solids) field("grid/open_volume", open_volume, 1);
 }
 
 SeedPoints seed_points(const Domain& domain, Int3 c, std::uint64_t seed, Vec3 shift) {

@@ -143,19 +143,21 @@ void stop_at_closed_sides(MacGrid& u, const Domain& domain) {
 }  // namespace
 
 Face PressureSystem::face(Int3 c, int axis, int direction, double here, double beyond) const {
+    const double area = obstacles->any() ? obstacles->open_face[axis](direction ? c + unit(axis) : c) : 1;
     const int next = c[axis] + (direction ? 1 : -1);
     if (next < 0 || next >= domain->cells[axis]) {
         if (here >= 0) return {Face::Kind::none};
-        if (!domain->open(2 * axis + direction)) return {Face::Kind::wall};
-        return {Face::Kind::surface, 0.5,
-                0.5};  // beyond an open side there is nothing: the surface is at the side
+        if (area == 0 || !domain->open(2 * axis + direction)) return {Face::Kind::wall};
+        // Beyond an open side there is nothing: the surface is at the side.
+        return {.kind = Face::Kind::surface, .area = area, .theta = 0.5, .reach = 0.5};
     }
     if (here >= 0 && beyond >= 0) return {Face::Kind::none};
-    if (here < 0 && beyond < 0) return {Face::Kind::interior};
+    if (area == 0) return {Face::Kind::wall};
+    if (here < 0 && beyond < 0) return {Face::Kind::interior, area};
     const double reach = here < 0 ? here / (here - beyond) : beyond / (beyond - here);  // [Zarifi17 Eq. 4.43]
     // The place of the surface is not clamped with theta: a displaced surface would not be level, and would
     // move.
-    return {Face::Kind::surface, std::max(reach, least_theta), reach};
+    return {.kind = Face::Kind::surface, .area = area, .theta = std::max(reach, least_theta), .reach = reach};
 }
 
 double PressureSystem::surface_potential(Int3 c, int axis, int direction, double reach) const {
@@ -172,15 +174,22 @@ void PressureSystem::for_each_liquid_cell(std::int64_t slot, const Body& body) c
         if (c.diagonal[local] != 0) body(cell_at(tiling, slot, local), base + local, local, slot);
 }
 
-PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density) {
-    PressureSystem system{&domain, gravity, density, std::move(phi), 0, {}, {}};
+PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density,
+                               const Obstacles& obstacles) {
+    PressureSystem system{&domain, gravity, density, std::move(phi), &obstacles, 0, {}, {}};
+    // Cells that solids fill hold no liquid, whatever the continued distance says.
+    if (obstacles.any())
+        for_each_cell(system.phi.tiling(), domain.cells, [&](Int3, std::int64_t n) {
+            if (obstacles.open_volume[n] == 0) system.phi[n] = std::max(system.phi[n], domain.h);
+        });
     const Tiling& all = system.phi.tiling();
     std::vector<char> kind(all.tile_count());  // 0 dry, 1 mixed, 2 plain
     parallel_for(all.tile_count(), tile_grain, [&](std::int64_t slot) {
         for_each_cell_of_tile(all, slot, domain.cells, [&](Int3, std::int64_t n) {
             if (system.phi[n] < 0) kind[slot] = 1;
         });
-        if (kind[slot] && all_liquid(system, slot)) kind[slot] = 2;
+        const bool cut = obstacles.any() && obstacles.touches[slot];
+        if (kind[slot] && !cut && all_liquid(system, slot)) kind[slot] = 2;
     });
     std::vector<Int3> tiles;
     std::vector<std::int64_t> mixed;
@@ -217,9 +226,9 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
                         const double beyond =
                             direction ? distance.higher(local, axis) : distance.lower(local, axis);
                         const Face f = system.face(cell, axis, direction, distance[local], beyond);
-                        if (f.kind == Face::Kind::interior && direction == 0) c.link[axis][local] = 1;
+                        if (f.kind == Face::Kind::interior && direction == 0) c.link[axis][local] = f.area;
                         if (f.kind != Face::Kind::surface) continue;
-                        ground[axis][local] += 1 / f.theta;
+                        ground[axis][local] += f.area / f.theta;
                         sum += {system.surface_potential(cell, axis, direction, f.reach), 1};
                     }
             });
@@ -250,12 +259,23 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
                 visit(system.face(c, axis, direction, distance[local], beyond), axis, direction);
             }
     };
-    // What flows out of a cell on the whole, per face area [m/s].
-    const auto outflow = [&](const std::array<TileView<double>, 3>& velocity, int local) {
+    const Obstacles& obstacles = *system.obstacles;
+    // What flows out of a cell through its faces and beside moving solids, less what shall; per face area
+    // [m/s].
+    const auto excess_outflow = [&](const std::array<TileView<double>, 3>& velocity, std::int64_t n,
+                                    int local) {
         double sum = 0;
-        for (int axis = 0; axis < 3; ++axis)
-            sum += velocity[axis].higher(local, axis) - velocity[axis][local];
-        return sum;
+        if (!obstacles.any() || !obstacles.touches[n / block]) {
+            for (int axis = 0; axis < 3; ++axis)
+                sum += velocity[axis].higher(local, axis) - velocity[axis][local];
+            return sum - source[n] * domain.h;
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            const TileView<double> open(obstacles.open_face[axis], n / block);
+            sum += open.higher(local, axis) * velocity[axis].higher(local, axis) -
+                   open[local] * velocity[axis][local];
+        }
+        return sum + obstacles.outflow[n] - source[n] * domain.h * obstacles.open_volume[n];
     };
     const auto velocity_views = [&](std::int64_t slot) {
         return std::array{TileView<double>(u[0], slot), TileView<double>(u[1], slot),
@@ -271,12 +291,12 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         const auto velocity = velocity_views(all_slot(tile));
         const bool plain = system.network.plain(tile);
         system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int local, std::int64_t slot) {
-            double inflow = source[n] * domain.h - outflow(velocity, local);
+            double inflow = -excess_outflow(velocity, n, local);
             if (!plain)
                 for_each_face(distance, c, local, [&](Face f, int axis, int direction) {
                     if (f.kind == Face::Kind::surface)
-                        inflow +=
-                            to_unknown * system.surface_potential(c, axis, direction, f.reach) / f.theta;
+                        inflow += f.area / f.theta * to_unknown *
+                                  system.surface_potential(c, axis, direction, f.reach);
                 });
             b[slot * block + local] = inflow;
             x[slot * block + local] = (potential(c) / system.density - system.datum) * to_unknown;
@@ -334,7 +354,9 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
                 // liquid.
                 if (direction == 1 && f.kind == Face::Kind::interior) return;
                 const std::int64_t at = direction ? all.find(c + unit(axis)) : n;
-                changed[axis][at] = 1;
+                // A face that a solid closes has no velocity of its own: constrain_velocity gives it one.
+                changed[axis][at] = f.kind != Face::Kind::wall ||
+                                    !domain.has_cell(direction ? c + unit(axis) : c - unit(axis));
                 if (f.kind == Face::Kind::interior) u[axis][at] -= here[local] - here.lower(local, axis);
                 if (f.kind != Face::Kind::surface) return;
                 const double change =
@@ -349,7 +371,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         double largest = 0;
         const auto velocity = velocity_views(all_slot(tile));
         system.for_each_liquid_cell(tile, [&](Int3, std::int64_t n, int local, std::int64_t) {
-            largest = std::max(largest, std::abs(outflow(velocity, local) / domain.h - source[n]));
+            largest = std::max(largest, std::abs(excess_outflow(velocity, n, local)) / domain.h);
         });
         return largest;
     });
@@ -365,6 +387,26 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         });
         return impulse;
     });
+    report.loads.resize(obstacles.list.size());
+    for (const ObstaclePatch& patch : obstacles.patches) {
+        // A cell that the solid all but fills has no pressure; its sliver of surface feels that of a cell
+        // beside it.
+        std::int64_t cell = system.phi[patch.cell] < 0 ? patch.cell : -1;
+        for (int side = 0; side < 6 && cell < 0; ++side) {
+            const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
+            if (domain.has_cell(beside) && system.phi(beside) < 0) cell = all.find(beside);
+        }
+        if (cell < 0) continue;
+        const double p = potential[cell] + system.density * dot(system.gravity, patch.center);
+        if (p < 0) continue;  // above the surface
+        // pi is constant in a cell; the weight of the water in p is integrated over the patch exactly.
+        Vec3 force = potential[cell] * domain.h * domain.h * patch.area;
+        for (int d = 0; d < 3; ++d) force -= system.density * system.gravity[d] * patch.moment[d];
+        SolidLoad& load = report.loads[patch.obstacle];
+        load.force += force;
+        load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force);
+        load.wetted_area += length(patch.area) * domain.h * domain.h;
+    }
     return report;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fluid/grid/liquid.h"
+#include "fluid/grid/obstacles.h"
 #include "linalg/network.h"
 #include "linalg/solve.h"
 
@@ -17,6 +18,7 @@ namespace flotsam {
 // gradient and audit all read it here.
 struct Face {
     enum class Kind { none, interior, surface, wall } kind;  // surface: liquid on one side only
+    double area = 1;                                         // open share of the face
     double theta = 1;  // distance over which the potential changes, in cells; never less than 0.01
     double reach = 1;  // where the surface is: its distance from the liquid cell's centre, in cells
 };
@@ -25,8 +27,9 @@ struct PressureSystem {
     const Domain* domain;
     Vec3 gravity;
     double density;
-    Field<double> phi;  // distance that the solve sees; liquid cells are those below zero
-    double datum = 0;   // -g.x of the mean surface; keeps numbers small [m^2/s^2]
+    Field<double> phi;           // distance that the solve sees; liquid cells are those below zero
+    const Obstacles* obstacles;  // may be none
+    double datum = 0;            // -g.x of the mean surface; keeps numbers small [m^2/s^2]
     Network<double>
         network;  // of the unknowns x = (pi / rho - datum) dt / h [m/s], on the tiles that hold liquid
     std::vector<std::vector<std::int64_t>>
@@ -43,14 +46,24 @@ struct PressureSystem {
     void for_each_liquid_cell(std::int64_t slot, const Body& body) const;
 };
 
-// `phi` less than zero in liquid cells; extended liquid (thin films) included.
-PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density);
+// `phi` less than zero in liquid cells; extended liquid (thin films) included. Domain and obstacles must
+// outlive the system.
+PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density,
+                               const Obstacles& obstacles);
+
+// What the liquid's pressure does to a solid.
+struct SolidLoad {
+    Vec3 force;              // [N]
+    Vec3 torque;             // about the solid's position [N m]
+    double wetted_area = 0;  // [m^2]
+};
 
 struct ProjectionReport {
     SolveReport solve;
     double largest_divergence = 0;  // over liquid cells [1/s]
     double removed_flux = 0;        // that sealed pockets could not take up [m^3/s]
     Vec3 wall_impulse;              // of the sides' pressure on the liquid [kg m/s]
+    std::vector<SolidLoad> loads;   // of the pressure on each obstacle
 };
 
 // Takes the gradient of pi out of `u`. `source` is the wanted divergence per cell [1/s]. `potential` holds

@@ -71,14 +71,15 @@ Exchange drain(Particles& particles, const Domain& domain, const LiquidSettings&
 }
 
 std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
-                    const LiquidSettings& settings, const Field<double>& phi, const MacGrid& u,
-                    std::int64_t step) {
+                    const LiquidSettings& settings, const Field<double>& phi,
+                    const Field<double>& open_volume, const MacGrid& u, std::int64_t step) {
     const int rest = particles_per_cell(domain);
     std::vector<std::int32_t> spare;  // particles that crowded cells can do without
     std::vector<Int3> sparse;         // cells that lack one, once per missing particle
     const Tiling& tiling = phi.tiling();
     for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot)
         for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+            if (!open_volume.empty() && open_volume[n] < 1) return;
             if (phi[n] > -1.5 * domain.h) return;  // near the surface, particles are where the liquid is
             const int count = cells.count(n);
             for (int extra = 0; extra < count - rest * 3 / 2; ++extra)

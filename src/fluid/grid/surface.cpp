@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "fluid/grid/extrapolate.h"
 #include "fluid/grid/sample.h"
 #include "fluid/grid/scatter.h"
 
@@ -88,6 +89,38 @@ Field<float> spread_volume(const Particles& particles, const CellRanges& cells, 
     return filling;
 }
 
+// What full_filling is for walls, for walls and solids together: the filling of each cell when all that is
+// open is full.
+Field<double> spread_openness(const Field<double>& open_volume, const Domain& domain) {
+    Field<double> full = open_volume;
+    for (int axis = 0; axis < 3; ++axis) {
+        if (domain.cells[axis] == 1) continue;
+        const Field<double> before = full;
+        // The kernel's integral over a cell and over the cells beside it.
+        for_each_cell(full.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
+            const double low = c[axis] > 0 ? before(c - unit(axis)) : 0;
+            const double high = c[axis] + 1 < domain.cells[axis] ? before(c + unit(axis)) : 0;
+            full[n] = 2.0 / 3 * before[n] + (low + high) / 6;
+        });
+    }
+    return full;
+}
+
+// Divides the filling by what is open; where next to nothing is, continues it from the cells around.
+void fill_up_beside_solids(Field<float>& filling, const Field<double>& full, const Domain& domain) {
+    constexpr double least_openness = 0.25;  // below it single particles decide
+    Field<double> values(filling.shared_tiling(), 0);
+    Field<char> known(filling.shared_tiling(), 0);
+    for_each_cell(filling.tiling(), domain.cells, [&](Int3, std::int64_t n) {
+        if (full[n] < least_openness) return;
+        values[n] = filling[n] / full[n];
+        known[n] = 1;
+    });
+    extrapolate(values, known, domain.cells, 3);
+    for_each_cell(filling.tiling(), domain.cells,
+                  [&](Int3, std::int64_t n) { filling[n] = static_cast<float>(values[n]); });
+}
+
 // Signed distances beyond the kernel's reach, from the nearer ones: a few Jacobi sweeps of the upwind Eikonal
 // equation.
 void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domain& domain, int sweeps) {
@@ -126,19 +159,26 @@ void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domai
 }  // namespace
 
 Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
-                               std::shared_ptr<const Tiling> tiling) {
+                               std::shared_ptr<const Tiling> tiling, const Field<double>& open_volume) {
     static const DistanceOfFilling distance_of_filling;
     Surface surface;
     surface.filling = spread_volume(particles, cells, domain, tiling);
-    const std::array<std::vector<double>, 3> full{full_filling(domain.cells.x), full_filling(domain.cells.y),
-                                                  full_filling(domain.cells.z)};
+
     const double far = outside_distance(domain);
     surface.phi = Field<double>(tiling, far);
     Field<char> trusted(tiling, 0);
-    for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
-        float& filling = surface.filling[n];
-        filling = static_cast<float>(filling / (full[0][c.x] * full[1][c.y] * full[2][c.z]));
-        surface.phi[n] = distance_of_filling(filling) * domain.h;
+    if (open_volume.empty()) {
+        const std::array<std::vector<double>, 3> full{
+            full_filling(domain.cells.x), full_filling(domain.cells.y), full_filling(domain.cells.z)};
+        for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
+            surface.filling[n] =
+                static_cast<float>(surface.filling[n] / (full[0][c.x] * full[1][c.y] * full[2][c.z]));
+        });
+    } else {
+        fill_up_beside_solids(surface.filling, spread_openness(open_volume, domain), domain);
+    }
+    for_each_cell(*tiling, domain.cells, [&](Int3, std::int64_t n) {
+        surface.phi[n] = distance_of_filling(surface.filling[n]) * domain.h;
     });
     // Only next to the surface does a filling below 1 mean a distance; deep inside it is the noise of single
     // particles.
@@ -157,7 +197,8 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
     return surface;
 }
 
-void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Domain& domain, Vec3 gravity) {
+void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Domain& domain, Vec3 gravity,
+                         const Field<double>& open_volume) {
     int down = 1;  // the axis closest to gravity
     for (int a = 0; a < 3; ++a)
         if (std::abs(gravity[a]) > std::abs(gravity[down])) down = a;
@@ -165,7 +206,10 @@ void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Doma
     // Decided for all cells before any changes, so that the order of cells does not matter.
     Field<char> thin(phi.shared_tiling(), 0);
     for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
-        thin[n] = cells.count(n) > 0 && phi[n] >= 0 && !(domain.has_cell(c + below) && phi(c + below) < 0);
+        const auto is_liquid = [&](Int3 at) {
+            return domain.has_cell(at) && phi(at) < 0 && (open_volume.empty() || open_volume(at) > 0.5);
+        };
+        thin[n] = cells.count(n) > 0 && phi[n] >= 0 && !is_liquid(c + below);
     });
     for_each_cell(phi.tiling(), domain.cells, [&](Int3, std::int64_t n) {
         if (thin[n]) phi[n] = -0.05 * domain.h;
@@ -216,10 +260,11 @@ double liquid_fraction(const Field<double>& phi, const Domain& domain, Int3 c) {
     return cube_fraction_below(here / domain.h, slope);
 }
 
-double liquid_volume(const Field<double>& phi, const Domain& domain) {
+double liquid_volume(const Field<double>& phi, const Domain& domain, const Field<double>& open_volume) {
     return domain.cell_volume() *
-           sum_over_cells<double>(phi.tiling(), domain.cells,
-                                  [&](Int3 c, std::int64_t) { return liquid_fraction(phi, domain, c); });
+           sum_over_cells<double>(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
+               return liquid_fraction(phi, domain, c) * (open_volume.empty() ? 1 : open_volume[n]);
+           });
 }
 
 double surface_height(const Field<double>& phi, const Domain& domain, double x, double z) {

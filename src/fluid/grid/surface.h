@@ -15,14 +15,17 @@ struct Surface {
     Field<float> filling;  // c; 1 where particles are as dense as at rest
 };
 
+// `open_volume`: the share of each cell that no solid covers, or empty. Inside solids the surface is
+// continued, so that it meets them at whatever angle it has outside.
 Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
-                               std::shared_ptr<const Tiling> tiling);
+                               std::shared_ptr<const Tiling> tiling, const Field<double>& open_volume = {});
 
 // Cells that the pressure must act in although the smooth surface misses them: droplets, sheets and films
 // thinner than a cell. A cell with particles in it that does not rest on liquid gets a small negative
 // distance; without this, films would be pressed into the floor by gravity and droplets would not keep their
 // volume.
-void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Domain& domain, Vec3 gravity);
+void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Domain& domain, Vec3 gravity,
+                         const Field<double>& open_volume = {});
 
 // The divergence that lets crowded cells expand and, deep inside, sparse ones contract until particles are as
 // dense as at rest [1/s]. Without it a moving liquid loses volume as its particles drift together. The
@@ -37,8 +40,8 @@ double cube_fraction_below(double d, Vec3 normal);
 // Share of a cell that is liquid, from the distance and its slope.
 double liquid_fraction(const Field<double>& phi, const Domain& domain, Int3 c);
 
-// Volume inside the surface [m^3].
-double liquid_volume(const Field<double>& phi, const Domain& domain);
+// Volume inside the surface and outside solids [m^3].
+double liquid_volume(const Field<double>& phi, const Domain& domain, const Field<double>& open_volume = {});
 
 // Height of the topmost surface above (x, z) [m]; 0 where it is dry.
 double surface_height(const Field<double>& phi, const Domain& domain, double x, double z);

@@ -1,0 +1,226 @@
+#include "fluid/grid/obstacles.h"
+
+#include <cmath>
+
+#include "fluid/grid/sample.h"
+
+namespace flotsam {
+
+namespace {
+
+// Open shares of a face below this are closed: they let hardly anything through, but their velocities are
+// hardly held by any pressure either and would disturb particles nearby [Zarifi17 4.6].
+constexpr double least_open_face = 0.01;
+// A cell that is open by less than this is closed altogether; solids aligned with the grid leave such
+// slivers.
+constexpr double least_open_volume = 1e-3;
+
+}  // namespace
+
+Vec3 Obstacle::normal(Vec3 p, double step) const {
+    const Vec3 body = after.to_body(p);
+    Vec3 slope;
+    for (int a = 0; a < 3; ++a) {
+        const Vec3 d = Vec3(unit(a)) * step;
+        slope[a] = shape->distance(body + d) - shape->distance(body - d);
+    }
+    const double size = length(slope);
+    return size > 0 ? after.rotation * (slope / size) : Vec3{0, 1, 0};
+}
+
+Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
+                          const std::shared_ptr<const Tiling>& tiling) {
+    Obstacles o;
+    o.list = std::move(list);
+    if (!o.any()) return o;
+    for (auto& field : o.open_face) field = Field<double>(tiling, 1);
+    o.open_volume = Field<double>(tiling, 1);
+    o.outflow = Field<double>(tiling, 0);
+    o.touches.assign(tiling->tile_count(), 0);
+
+    parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
+        const Int3 first = tiling->first_cell(slot), last = first + Int3{8, 8, 8};
+        for (const Obstacle& obstacle : o.list) {
+            bool near = true;
+            for (int a = 0; a < 3; ++a)
+                near &= first[a] <= obstacle.cut->low[a] + obstacle.cut->size[a] &&
+                        last[a] >= obstacle.cut->low[a];
+            if (near) o.touches[slot] = 1;
+        }
+        if (!o.touches[slot]) return;
+        for_each_cell_of_tile(*tiling, slot, domain.cells + Int3{1, 1, 1}, [&](Int3 c, std::int64_t n) {
+            double volume = 0;
+            std::array<double, 3> face{};
+            for (const Obstacle& obstacle : o.list) {
+                volume += obstacle.cut->cell_cover(c);
+                for (int a = 0; a < 3; ++a) face[a] += obstacle.cut->face_cover(a, c);
+            }
+            o.open_volume[n] = volume > 1 - least_open_volume ? 0 : 1 - volume;
+            for (int a = 0; a < 3; ++a) o.open_face[a][n] = face[a] > 1 - least_open_face ? 0 : 1 - face[a];
+        });
+    });
+    // Closed cells have closed faces, on both sides.
+    for (int a = 0; a < 3; ++a)
+        for_each_cell(*tiling, domain.cells + unit(a), [&](Int3 c, std::int64_t n) {
+            if (!o.touches[n / Tiling::cells_per_tile]) return;
+            if (o.open_volume(c) == 0 || o.open_volume(c - unit(a)) == 0) o.open_face[a][n] = 0;
+        });
+
+    // A cell deep inside a solid.
+    const auto whole = [&](Int3 c) {
+        for (const Obstacle& obstacle : o.list)
+            if (obstacle.cut->cell_cover(c) > 1 - 1e-12) return true;
+        return false;
+    };
+    // Patches close what the open faces leave: u = v = constant then has no divergence in any cell, to
+    // rounding.
+    std::vector<std::vector<ObstaclePatch>> found(tiling->tile_count());
+    parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
+        if (!o.touches[slot]) return;
+        for_each_cell_of_tile(*tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+            Vec3 open;  // of the high face less that of the low one
+            for (int a = 0; a < 3; ++a) open[a] = o.open_face[a](c + unit(a)) - o.open_face[a][n];
+            if (open == Vec3{} && (o.open_volume[n] == 1 || whole(c))) return;
+            Vec3 rest = -open;
+            std::int64_t largest = -1;
+            for (int s = 0; s < int(o.list.size()); ++s) {
+                const CutSolid& cut = *o.list[s].cut;
+                Vec3 own;
+                for (int a = 0; a < 3; ++a) own[a] = cut.face_cover(a, c + unit(a)) - cut.face_cover(a, c);
+                if (own == Vec3{} && cut.cell_cover(c) == 0) continue;
+                rest -= own;
+                found[slot].push_back({s, n, c, own, domain.cell_center(c), {}});
+                if (largest < 0 ||
+                    cut.cell_cover(c) > o.list[found[slot][largest].obstacle].cut->cell_cover(c))
+                    largest = std::int64_t(found[slot].size()) - 1;
+            }
+            // What clamping took from the faces belongs to the solid that covers most of the cell.
+            if (largest >= 0) found[slot][largest].area += rest;
+        });
+    });
+    for (const auto& tile : found) o.patches.insert(o.patches.end(), tile.begin(), tile.end());
+    parallel_for(std::int64_t(o.patches.size()), 64, [&](std::int64_t i) {
+        ObstaclePatch& patch = o.patches[i];
+        const std::vector<Patch>& exact = o.list[patch.obstacle].cut->patches;
+        const auto before = [](const Patch& p, Int3 c) {
+            return std::tie(p.cell.z, p.cell.y, p.cell.x) < std::tie(c.z, c.y, c.x);
+        };
+        const auto at = std::lower_bound(exact.begin(), exact.end(), patch.at, before);
+        if (at == exact.end() || at->cell != patch.at) return;
+        patch.moment = at->moment;
+        // The centre of a curved patch, weighted by the component of its area that is largest.
+        int a = 0;
+        for (int b = 1; b < 3; ++b)
+            if (std::abs(at->area[b]) > std::abs(at->area[a])) a = b;
+        if (at->area[a] == 0) return;
+        const Vec3 center = Vec3{at->moment[0][a], at->moment[1][a], at->moment[2][a]} / at->area[a];
+        const Vec3 half = Vec3{1, 1, 1} * (0.5 * domain.h), middle = domain.cell_center(patch.at);
+        patch.center = min(max(center, middle - half), middle + half);
+    });
+    for (const ObstaclePatch& patch : o.patches)
+        o.outflow[patch.cell] += dot(o.list[patch.obstacle].velocity(patch.center), patch.area);
+    return o;
+}
+
+Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, double h) {
+    const double gap = 1e-3 * h;  // particles stay this far from a surface
+    // Two solids may push a particle to and fro between them; a few rounds settle all but impossible gaps.
+    for (int round = 0; round < 3; ++round) {
+        bool moved = false;
+        for (const Obstacle& obstacle : obstacles) {
+            Vec3 a = (round == 0 ? obstacle.before : obstacle.after).to_body(from),
+                 b = obstacle.after.to_body(to);
+            const Shape& shape = *obstacle.shape;
+            double clear = shape.distance(a);
+            if (clear > length(b - a) + gap) continue;
+            const auto normal = [&](Vec3 p) {
+                Vec3 slope;
+                for (int axis = 0; axis < 3; ++axis) {
+                    const Vec3 d = Vec3(unit(axis)) * (0.01 * h);
+                    slope[axis] = shape.distance(p + d) - shape.distance(p - d);
+                }
+                const double size = length(slope);
+                return size > 0 ? slope / size : Vec3{0, 1, 0};
+            };
+            // Walk along the way in steps that the distance shows to be free. What meets the surface slides
+            // along it.
+            for (int bounce = 0; bounce < 3; ++bounce) {
+                const Vec3 way = b - a;
+                const double total = length(way);
+                double walked = 0;
+                Vec3 p = a;
+                clear = shape.distance(p);
+                while (clear > 0.5 * gap && walked < total) {
+                    walked = std::min(total, walked + std::max(clear, 0.5 * gap));
+                    p = a + way * (total > 0 ? walked / total : 0);
+                    clear = shape.distance(p);
+                }
+                if (clear > 0.5 * gap) break;  // arrived
+                const Vec3 n = normal(p);
+                const Vec3 rest = b - p;
+                a = p + n * (gap - clear);
+                b = a + (rest - n * std::min(0.0, dot(rest, n)));
+                moved = true;
+            }
+            for (int push = 0; push < 4 && shape.distance(b) < 0.5 * gap; ++push) {
+                b += normal(b) * (gap - shape.distance(b));
+                moved = true;
+            }
+            to = obstacle.after.to_world(b);
+        }
+        if (!moved) break;
+        // The next round starts when every obstacle has made its move.
+        from = to;
+    }
+    return to;
+}
+
+void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain) {
+    if (!obstacles.any()) return;
+    const MacGrid before = u;
+    for (int axis = 0; axis < 3; ++axis)
+        for_each_cell(u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+            if (!obstacles.touches[n / Tiling::cells_per_tile] || obstacles.open_face[axis][n] > 0) return;
+            const Vec3 place = domain.face_center(c, axis);
+            const Obstacle* nearest = nullptr;
+            double least = 1e300;
+            for (const Obstacle& obstacle : obstacles.list)
+                if (const double d = obstacle.distance(place); d < least) least = d, nearest = &obstacle;
+            const Vec3 normal = nearest->normal(place, 0.1 * domain.h);
+            const Vec3 relative = sample_velocity(before, domain, place) - nearest->velocity(place);
+            u[axis][n] -= dot(relative, normal) * normal[axis];
+        });
+}
+
+Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
+                             const Domain& domain, double density, double dt, std::vector<Vec3>& impulse) {
+    Vec3 on_liquid;
+    for (std::size_t s = 0; s < obstacles.list.size(); ++s) {
+        const Obstacle& obstacle = obstacles.list[s];
+        if (obstacle.slip >= 1) continue;
+        const double lost_share = 1 - std::pow(obstacle.slip, 24 * dt);
+        const MacGrid before = u;
+        Vec3 change;
+        for (int axis = 0; axis < 3; ++axis)
+            change[axis] = sum_over_cells<double>(
+                u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+                    if (!obstacles.touches[n / Tiling::cells_per_tile] || obstacles.open_face[axis][n] == 0)
+                        return 0.0;
+                    if (phi(c) >= 0 && phi(c - unit(axis)) >= 0) return 0.0;
+                    const Vec3 place = domain.face_center(c, axis);
+                    if (obstacle.distance(place) > 0.5 * domain.h) return 0.0;
+                    const Vec3 normal = obstacle.normal(place, 0.1 * domain.h);
+                    Vec3 slide = sample_velocity(before, domain, place) - obstacle.velocity(place);
+                    slide -= dot(slide, normal) * normal;
+                    const double dv = -lost_share * slide[axis];
+                    u[axis][n] += dv;
+                    return dv * obstacles.open_face[axis][n];
+                });
+        change *= density * domain.cell_volume();
+        on_liquid += change;
+        impulse[s] -= change;
+    }
+    return on_liquid;
+}
+
+}  // namespace flotsam

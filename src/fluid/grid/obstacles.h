@@ -1,0 +1,66 @@
+// Solids as the liquid's grid sees them during a step: which part of every face and cell is open, what their
+// surfaces push out of the way, and where they are for particles that would run into them.
+#pragma once
+
+#include <vector>
+
+#include "core/rotation.h"
+#include "fluid/grid/liquid.h"
+#include "geometry/cut_cells.h"
+
+namespace flotsam {
+
+struct Obstacle {
+    ShapePtr shape;      // in body coordinates
+    Pose before, after;  // at the start and the end of the step
+    double dt;           // [s]
+    double slip;
+    const CutSolid* cut;  // at the end of the step
+
+    double distance(Vec3 p) const { return shape->distance(after.to_body(p)); }
+    // Velocity of the solid's point that is now at p: its way during the step over dt.
+    Vec3 velocity(Vec3 p) const { return (p - before.to_world(after.to_body(p))) / dt; }
+    Vec3 normal(Vec3 p, double step) const;  // out of the solid; by differences over `step`
+};
+
+// The part of an obstacle's surface in one cell.
+struct ObstaclePatch {
+    int obstacle;
+    std::int64_t cell;  // index in the tiling
+    Int3 at;
+    Vec3 area;                   // out of the liquid, closing the cell to rounding, in face areas
+    Vec3 center;                 // [m]
+    std::array<Vec3, 3> moment;  // see Patch
+};
+
+struct Obstacles {
+    std::vector<Obstacle> list;
+    std::array<Field<double>, 3> open_face;  // open share of each low face
+    Field<double> open_volume;               // open share of each cell
+    Field<double> outflow;  // what leaves each cell through the solids' moving surfaces, per face area [m/s]
+    std::vector<ObstaclePatch> patches;
+    std::vector<char> touches;  // per tile: a solid reaches it or a face beside it
+
+    bool any() const { return !list.empty(); }
+};
+
+inline const Obstacles no_obstacles;
+
+// Cuts the obstacles into the cells of a tiling. With no obstacles every field stays empty.
+Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
+                          const std::shared_ptr<const Tiling>& tiling);
+
+// Where a particle that wants to go from `from` to `to` ends up: it slides along the obstacles and never
+// enters them, however thin they are and however fast they come.
+Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, double h);
+
+// Takes the velocity into solids away from faces that are closed, leaving the tangential part, so that
+// particles beside a solid see no flow into it.
+void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain);
+
+// Slows the liquid along obstacles whose slip is below 1, as apply_wall_friction does along walls. Adds the
+// impulse on each obstacle to `impulse` [kg m/s].
+Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
+                             const Domain& domain, double density, double dt, std::vector<Vec3>& impulse);
+
+}  // namespace flotsam

@@ -1,0 +1,68 @@
+#include "solid/solid.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flotsam {
+
+namespace {
+
+// The share `s` of the way from a to b, turning about one axis.
+Rotation between(const Rotation& a, const Rotation& b, double s) {
+    const Rotation turn = b * a.inverse();
+    const double cosine = std::clamp(0.5 * (turn.row[0].x + turn.row[1].y + turn.row[2].z - 1), -1.0, 1.0);
+    const double angle = std::acos(cosine);
+    Vec3 axis{turn.row[2].y - turn.row[1].z, turn.row[0].z - turn.row[2].x, turn.row[1].x - turn.row[0].y};
+    if (angle > 3.14) {
+        // Near a half turn the antisymmetric part vanishes; the axis is the largest column of turn + 1.
+        int largest = 0;
+        for (int i = 1; i < 3; ++i)
+            if (turn.row[i][i] > turn.row[largest][largest]) largest = i;
+        for (int i = 0; i < 3; ++i) axis[i] = turn.row[i][largest] + (i == largest);
+    }
+    if (length(axis) < 1e-12) return a;
+    return Rotation::about(axis, s * angle) * a;
+}
+
+}  // namespace
+
+Pose pose_at(const Solid& solid, double time) {
+    if (solid.motion != Motion::scripted) return solid.start;
+    const Script& script = solid.script;
+    if (!script.keyframes.empty()) {
+        const std::vector<Keyframe>& keys = script.keyframes;
+        std::size_t next = 0;
+        while (next < keys.size() && keys[next].time <= time) ++next;
+        const Keyframe& a = keys[next == 0 ? 0 : next - 1];
+        const Keyframe& b = keys[std::min(next, keys.size() - 1)];
+        double s = b.time > a.time ? (time - a.time) / (b.time - a.time) : 0;
+        if (script.smooth) s = s * s * (3 - 2 * s);
+        return {a.pose.position + (b.pose.position - a.pose.position) * s,
+                between(a.pose.rotation, b.pose.rotation, s)};
+    }
+    Pose pose = solid.start;
+    pose.position += script.velocity * time;
+    if (const double rate = length(script.spin); rate > 0)
+        pose.rotation = Rotation::about(script.spin, rate * time) * pose.rotation;
+    return pose;
+}
+
+double largest_speed(const Solid& solid, double from, double until) {
+    if (solid.motion != Motion::scripted || until <= from) return 0;
+    // The corners of its box move as fast as any point, up to a rotation within the interval.
+    const Box box = bounds(solid.shape.mesh);
+    constexpr int samples = 8;
+    double speed = 0;
+    for (int i = 0; i < samples; ++i) {
+        const double t0 = from + (until - from) * i / samples, t1 = from + (until - from) * (i + 1) / samples;
+        const Pose a = pose_at(solid, t0), b = pose_at(solid, t1);
+        for (int corner = 0; corner < 8; ++corner) {
+            const Vec3 p{corner & 1 ? box.high.x : box.low.x, corner & 2 ? box.high.y : box.low.y,
+                         corner & 4 ? box.high.z : box.low.z};
+            speed = std::max(speed, length(b.to_world(p) - a.to_world(p)) / (t1 - t0));
+        }
+    }
+    return speed;
+}
+
+}  // namespace flotsam
