@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned point = a_list;
 
 std::vector<TableRule> make_tables() {
-    const std::vector<std::string_view> solvers{"iccg"};
+    const std::vector<std::string_view> solvers{"multigrid", "iccg"};
     // Shared by fills, emitters and sinks.
     const KeyRule box{.name = "box",
                       .types = a_table,
@@ -356,8 +356,9 @@ std::vector<TableRule> make_tables() {
          "The linear solver for the pressure.",
          {{.name = "name",
            .types = a_text,
-           .fallback = "\"iccg\"",
-           .meaning = "iccg: conjugate gradients with incomplete Cholesky",
+           .fallback = "\"multigrid\"",
+           .meaning =
+               "multigrid: conjugate gradients with a V-cycle; iccg: with incomplete Cholesky, the yardstick",
            .choices = solvers},
           {.name = "tolerance",
            .types = a_number,
