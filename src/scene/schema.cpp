@@ -640,7 +640,7 @@ class Validator {
         for (const KeyRule& key : rule.keys) known.push_back(key.name);
         for (const auto& [name, place, value] : node.members) {
             const auto key = std::find_if(rule.keys.begin(), rule.keys.end(),
-                                          [&](const KeyRule& k) { return k.name == name; });
+                                          [&name = name](const KeyRule& k) { return k.name == name; });
             if (key == rule.keys.end())
                 mistakes_.add(place, fmt::format("unknown key '{}' in {}", name, rule.heading),
                               suggestion(name, known));
