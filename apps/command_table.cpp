@@ -11,7 +11,8 @@ std::vector<CommandText> make_table() {
     using Kind = ArgumentText::Kind;
     const OptionText threads{"--threads", "N",
                              "threads to use; 0 (default) takes all cores; results do not depend on it"};
-    const OptionText out{"--out", "DIR", "run folder; default runs/<name of the scene>"};
+    const OptionText out{"--out", "DIR",
+                         "run folder; default runs/NAME for scene NAME.toml (check: runs/NAME_check)"};
     const OptionText overwrite{"--overwrite", "", "replace an existing run folder"};
     const OptionText quiet{"--quiet", "", "no progress, only problems"};
     const OptionText csv{"--csv", "FILE", "also write the rows as CSV"};

@@ -57,4 +57,7 @@ int completion_command(const std::string& shell);
 
 std::string version_text();
 
+// What the user types to call the program: "flotsam", or the path of the script that started it.
+std::string program_name();
+
 }  // namespace flotsam

@@ -8,7 +8,7 @@ namespace {
 
 // In the current folder, or beside the folder that holds the program (build/).
 std::filesystem::path demo_scene() {
-    const std::filesystem::path scene = "scenes/start/dam_break.toml";
+    std::filesystem::path scene = "scenes/start/dam_break.toml";
     if (std::filesystem::exists(scene)) return scene;
     return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / scene;
 }
@@ -34,9 +34,8 @@ int demo_command(const RunOptions& options) {
         "{0}/audit.csv holds volume, momentum and energy at every step; {0}/run.toml tells what ran.\n",
         folder);
     fmt::print(
-        "Next: change {} and `flotsam run` it, or `flotsam list` for more scenes and `flotsam new` for your "
-        "own.\n",
-        demo.scene.scene.string());
+        "Next: change {0} and `{1} run` it, or `{1} list` for more scenes and `{1} new` for your own.\n",
+        demo.scene.scene.string(), program_name());
     return 0;
 }
 

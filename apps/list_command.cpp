@@ -57,6 +57,7 @@ std::vector<Listed> listed_scenes() {
 template <class Entry>
 std::vector<Listed> listed(const std::vector<Entry>& table) {
     std::vector<Listed> entries;
+    entries.reserve(table.size());
     for (const Entry& entry : table) entries.push_back({std::string(entry.name), std::string(entry.summary)});
     return entries;
 }

@@ -15,14 +15,22 @@ namespace flotsam {
 
 namespace {
 
-enum ExitCode { ok = 0, user_error = 2, run_failed = 3 };  // 1: a claim or case failed; 130: interrupted
+enum ExitCode { ok = 0, user_error = 2, run_failed = 3 };  // the commands themselves return the others
+
+constexpr std::string_view exit_codes =
+    "Exit codes:\n"
+    "  0  done, and every claim or case holds\n"
+    "  1  a claim of `check` or a case of `validate` does not hold\n"
+    "  2  a mistake in the command line, the scene or the choice of the run folder\n"
+    "  3  the run failed: the disk, the memory or a step that does not converge\n"
+    "  128 + N  stopped by signal N, e.g. 130 by Ctrl-C; `run --resume` goes on\n";
 
 // A command under construction: every option of its row in the table must be bound to a variable.
 class Command {
   public:
     Command(CLI::App& app, std::string_view name) : text_(command_text(name)) {
         app_ = app.add_subcommand(std::string(name), std::string(text_.summary));
-        app_->footer(fmt::format("Example:\n  {}", text_.example));
+        app_->footer(fmt::format("Example:\n  {}\n\n{}", text_.example, exit_codes));
     }
     ~Command() { FLOTSAM_CHECK(bound_ == text_.options.size(), bound_, text_.options.size()); }
     Command(const Command&) = delete;
@@ -30,8 +38,9 @@ class Command {
 
     template <class T>
     CLI::Option* argument(T& variable) {
-        return app_->add_option(std::string(text_.argument.name), variable,
-                                std::string(text_.argument.meaning));
+        return app_
+            ->add_option(std::string(text_.argument.name), variable, std::string(text_.argument.meaning))
+            ->type_name("");
     }
     template <class T>
     void option(std::string_view name, T& variable) {
@@ -82,10 +91,11 @@ void bind(Command& command, TableOptions& table) {
 }
 
 int run_program(int argc, char** argv) {
-    CLI::App app("Water and solid things that push on each other.", "flotsam");
+    CLI::App app("Water and solid things that push on each other.", program_name());
     app.set_version_flag("--version", version_text());
     app.require_subcommand(1);
-    app.footer("`flotsam COMMAND --help` says more. Start with: flotsam demo");
+    app.footer(fmt::format("{}\n`{} COMMAND --help` says more. Start with: {} demo", exit_codes,
+                           program_name(), program_name()));
     // The binary may be called by its path; a wrong command would only be called "not expected".
     if (argc > 1 && argv[1][0] != '-') {
         std::vector<std::string_view> names;
@@ -151,6 +161,10 @@ int run_program(int argc, char** argv) {
         Command command(app, "completion");
         command.argument(shell)->required();
         command.calls([&] { code = completion_command(shell); });
+    }
+    if (argc < 2) {
+        std::cerr << app.help();
+        return user_error;
     }
     try {
         app.parse(argc, argv);

@@ -33,8 +33,8 @@ int new_command(const NewOptions& options) {
         throw IoError(
             fmt::format("{}: cannot be written\n  check that its folder exists and that the disk is not full",
                         file.string()));
-    std::cout << fmt::format("wrote {} ({})\n  flotsam check --dry {}\n  flotsam run {}\n", file.string(),
-                             chosen->summary, file.string(), file.string());
+    std::cout << fmt::format("wrote {0} ({1})\n  {2} check --dry {0}\n  {2} run {0}\n", file.string(),
+                             chosen->summary, program_name());
     return 0;
 }
 

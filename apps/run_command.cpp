@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -10,6 +11,15 @@ namespace flotsam {
 
 namespace {
 
+// As a shell reads it back.
+std::string quoted(const std::string& argument) {
+    if (!argument.empty() && argument.find_first_of(" \t\n\"'\\$*?[]{}()<>|&;`#~!") == std::string::npos)
+        return argument;
+    std::string text = "'";
+    for (const char c : argument) text += c == '\'' ? "'\\''" : std::string(1, c);
+    return text + "'";
+}
+
 // As the user typed it, so that it can be typed again.
 std::string command_line() {
     std::ifstream in("/proc/self/cmdline", std::ios::binary);
@@ -18,16 +28,27 @@ std::string command_line() {
     std::size_t begin = arguments.find('\0');
     while (begin != std::string::npos && begin + 1 < arguments.size()) {
         const std::size_t end = arguments.find('\0', ++begin);
-        const std::string argument = arguments.substr(begin, end - begin);
-        const bool plain =
-            !argument.empty() && argument.find_first_of(" \t\n\"'\\$*?[]{}()<>|&;`#~!") == std::string::npos;
-        line += plain ? " " + argument : " '" + argument + "'";
+        line += ' ' + quoted(arguments.substr(begin, end - begin));
         begin = end;
     }
     return line;
 }
 
+// Also goes on with the folder of a demo or a check, which have no --resume of their own.
+std::string resume_command(const RunOptions& options) {
+    std::string line = fmt::format("{} run {}", program_name(), quoted(options.scene.scene.string()));
+    for (const std::string& assignment : options.scene.set) line += " --set " + quoted(assignment);
+    if (options.scene.scale != 1) line += fmt::format(" --scale {}", options.scene.scale);
+    if (!options.scene.method.empty()) line += " --method " + quoted(options.scene.method);
+    return line + fmt::format(" --out {} --resume", quoted(run_folder(options).string()));
+}
+
 }  // namespace
+
+std::string program_name() {
+    const char* name = std::getenv("FLOTSAM_CALLED_AS");
+    return name ? name : "flotsam";
+}
 
 Scene load(const SceneOptions& options) {
     set_thread_count(options.threads);
@@ -48,7 +69,8 @@ RunResult run(const Scene& scene, const RunOptions& options, const std::vector<O
                            .scene_text = scene.effective_toml,
                            .scene_file = scene.file.string(),
                            .version = version_text(),
-                           .command = command_line()};
+                           .command = command_line(),
+                           .resume_command = resume_command(options)};
     return run_scene(inputs, {run_folder(options), options.resume, options.overwrite, options.quiet}, extra);
 }
 

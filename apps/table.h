@@ -1,6 +1,8 @@
 // What `validate` and `bench` share: choosing entries by name and writing rows as CSV.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -17,7 +19,7 @@ std::vector<const Entry*> choose(const std::vector<std::string>& names, const st
     for (const std::string& name : names) {
         bool known = false;
         for (const Entry& entry : entries) known |= entry.name == name;
-        if (!known) throw UserError("unknown " + kind + " '" + name + "': `" + see + "` shows them all");
+        if (!known) throw UserError(fmt::format("unknown {} '{}'\n  `{}` shows them all", kind, name, see));
     }
     std::vector<const Entry*> chosen;
     for (const Entry& entry : entries) {
@@ -34,7 +36,9 @@ class CsvTable {
     CsvTable(const std::filesystem::path& file, const std::string& header) {
         if (file.empty()) return;
         out_.open(file);
-        if (!out_) throw UserError(file.string() + ": cannot be written; choose another place with --csv");
+        if (!out_)
+            throw UserError(
+                fmt::format("{}: cannot be written\n  choose another place with --csv", file.string()));
         row(header);
     }
     void row(const std::string& text) {

@@ -54,6 +54,8 @@ TEST_CASE("every command has help with an example") {
         CHECK(contains(help, "Example:\n"));
         CHECK(contains(help, "flotsam " + command));
     }
+    CHECK(contains(all, "Exit codes:\n"));
+    CHECK(contains(flotsam_says(""), "Subcommands:"));
     CHECK(flotsam_says("--version").code == 0);
 }
 
@@ -118,4 +120,27 @@ TEST_CASE("lists, reference and completion are printed") {
     CHECK(std::fgets(answer, sizeof answer, pipe) != nullptr);
     ::pclose(pipe);
     CHECK(std::string(answer) == "check\n");
+}
+
+TEST_CASE("a check that was stopped says which command goes on, and that command does") {
+    const TemporaryFolder folder;
+    const std::string scene = fmt::format("{}/scenes/start/slab.toml", FLOTSAM_SOURCE_DIR);
+    const std::string out = (folder.path / "it's here").string();
+    const std::string stopped_check = fmt::format(
+        "'{0}' check {1} --set liquid.fill.0.velocity=[0,0,0] --out \"{2}\" 2>&1 & "
+        "until [ -e \"{2}/frames/surface_0002.ply\" ]; do sleep 0.01; done; kill -INT $!; wait $!",
+        FLOTSAM_BINARY, scene, out);
+    // bash: a plain sh starts what runs in the background with Ctrl-C ignored.
+    std::ofstream(folder.path / "stopped_check") << "set -m\n" << stopped_check;
+    std::FILE* pipe =
+        ::popen(fmt::format("bash {}/stopped_check | tail -n 1", folder.path.string()).c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    char line[4096] = {};
+    CHECK(std::fgets(line, sizeof line, pipe) != nullptr);
+    ::pclose(pipe);
+    const std::string advice(line);
+    REQUIRE(advice.starts_with("  flotsam run "));
+    const Outcome resumed = flotsam_says(advice.substr(10, advice.size() - 11));
+    CHECK(resumed.code == 0);
+    CHECK(contains(resumed, "going on after frame"));
 }

@@ -42,7 +42,8 @@ struct SmallRun {
             .scene_text = "[scene]\n",
             .scene_file = "small.toml",
             .version = "test",
-            .command = "flotsam run small.toml"};
+            .command = "flotsam run small.toml",
+            .resume_command = "flotsam run small.toml --resume"};
         return run_scene(inputs, {folder, resume, overwrite, /*quiet=*/true}, extra);
     }
 };
@@ -252,4 +253,37 @@ TEST_CASE("a disk that fills up stops the run; with space again it goes on to th
 
     disk.make_read_only();
     CHECK(small.run(disk / "b").exit_code() == 3);
+}
+
+TEST_CASE("a run.toml that lost its scene is not taken for another scene's") {
+    const ScratchFolder scratch;
+    const fs::path folder = scratch / "a";
+    SmallRun small;
+    small.scenario.time.duration = 2.0 / 24;
+    small.run(folder);
+    write_file(folder / "run.toml", "garbage");
+    CHECK_THROWS_WITH_AS(small.run(folder, true), doctest::Contains("was altered"), UserError);
+}
+
+TEST_CASE("a domain without any liquid goes on: drained empty, or waiting for an emitter") {
+    for (const Carrier carrier : {Carrier::apic, Carrier::flip, Carrier::markers}) {
+        const ScratchFolder scratch;
+        SmallRun small;
+        small.scenario.liquid.carrier = carrier;
+        small.scenario.liquid.sinks.push_back({make_box({-1, -1, -1}, {2, 2, 2})});
+        CHECK(small.run(scratch / "drained").end == RunResult::End::completed);
+        const auto drained = run_results(scratch / "drained");
+        CHECK(drained.at("surface_0008.ply").find("element vertex 0\n") != std::string::npos);
+        CHECK(drained.at("particles_0008.ply").find("element vertex 0\n") != std::string::npos);
+
+        small = SmallRun();
+        small.scenario.liquid.carrier = carrier;
+        small.scenario.liquid.fills.clear();
+        small.scenario.liquid.emitters.push_back(
+            {.region = make_sphere({0.5, 0.5, 0}, 0.15), .velocity = {0, -1, 0}, .from = 0.1});
+        CHECK(small.run(scratch / "emitted").end == RunResult::End::completed);
+        const auto emitted = run_results(scratch / "emitted");
+        CHECK(emitted.at("particles_0000.ply").find("element vertex 0\n") != std::string::npos);
+        CHECK(emitted.at("particles_0008.ply").find("element vertex 0\n") == std::string::npos);
+    }
 }

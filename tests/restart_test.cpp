@@ -47,6 +47,7 @@ class Program {
     explicit Program(std::vector<std::string> arguments) {
         arguments.insert(arguments.begin(), FLOTSAM_BINARY);
         std::vector<char*> argv;
+        argv.reserve(arguments.size() + 1);
         for (std::string& argument : arguments) argv.push_back(argument.data());
         argv.push_back(nullptr);
         pid_ = ::fork();

@@ -177,6 +177,24 @@ TEST_CASE("overrides, scale and method change the scene, its hash and its effect
                          UserError);
 }
 
+TEST_CASE("an override can begin a list, and short forms mean what they stand for") {
+    const std::string empty = "[scene]\nduration = 1\n[domain]\nsize = [1, 1, 1]\nresolution = 16\n";
+    CHECK(parse(empty, {"liquid.fill.0.level=0.5"}).scenario.liquid.fills.size() == 1);
+    check_contains(error_of("solver = \"icgc\"\n" + empty), "did you mean 'iccg'?");
+
+    const std::string level = empty + "[[liquid.fill]]\nlevel = 0.5\n";
+    CHECK(parse("solver = \"iccg\"\n" + level).effective_toml ==
+          parse("[solver]\nname = \"iccg\"\n" + level).effective_toml);
+
+    const Scene scene = parse(level +
+                              "[[probe]]\nname = \"v\"\nvelocity = [0.5, 0.25, 0.5]\n"
+                              "[[claim]]\nwhat = \"probe.v.y\"\nmax = 1\n");
+    REQUIRE(scene.probes.size() == 3);
+    CHECK(scene.probes[1].name == "v.y");
+    CHECK(scene.probes[1].kind == Probe::Kind::velocity_y);
+    CHECK(scene.probes[1].point == Vec3{0.5, 0.25, 0.5});
+}
+
 TEST_CASE("2D scenes are slabs in which z does not matter") {
     const std::string text =
         "[scene]\nduration = 1\ndimensions = 2\ngravity = [0, -1]\n[domain]\nsize = [1.0, 0.5]\nresolution = "

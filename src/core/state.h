@@ -28,6 +28,7 @@ class StateVisitor {
         using Element = typename ElementOf<T>::type;
         static_assert((std::is_arithmetic_v<Element> || std::is_enum_v<Element>)&&sizeof(Element) >= 4,
                       "ElementKind has no name for this type");
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be its own element
         constexpr std::size_t width = sizeof(T) / sizeof(Element);
         visit(
             name, kind<Element>(), width, values.size(), values.data(),

@@ -275,6 +275,7 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
     }
     std::sort(found.rbegin(), found.rend());
     std::vector<fs::path> files;
+    files.reserve(found.size());
     for (auto& [step, file] : found) files.push_back(std::move(file));
     return files;
 }

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/parallel.h"
+#include "fluid/grid/sample.h"
 #include "geometry/surface_nets.h"
 #include "io/ply.h"
 #include "io/vdb.h"
@@ -24,33 +22,10 @@ std::string name_of(FrameFile file, int frame) {
     return fmt::format("{}{:04}{}", file.stem, frame, file.extension);
 }
 
-// Linear between the faces around p [m]; beyond the outermost ones as on them.
-double component_at(const Field<double>& u, int axis, Vec3 p, double h) {
-    Int3 low;
-    Vec3 share;
-    for (int a = 0; a < 3; ++a) {
-        const int last = u.tiling().cells()[a] - (a == axis ? 0 : 1);
-        const double x = std::clamp(p[a] / h - (a == axis ? 0.0 : 0.5), 0.0, double(last));
-        low[a] = std::min(int(x), std::max(last - 1, 0));
-        share[a] = x - low[a];
-    }
-    double sum = 0;
-    for (int corner = 0; corner < 8; ++corner) {
-        const Int3 c{corner & 1, (corner >> 1) & 1, corner >> 2};
-        const double weight =
-            (c.x ? share.x : 1 - share.x) * (c.y ? share.y : 1 - share.y) * (c.z ? share.z : 1 - share.z);
-        if (weight > 0) sum += weight * u(low + c);
-    }
-    return sum;
-}
-
-std::vector<Vec3f> velocities_at(const MacGrid& u, const std::vector<Vec3f>& points, double h) {
+std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const std::vector<Vec3f>& points) {
     std::vector<Vec3f> velocity(points.size());
-    if (u[0].empty()) return velocity;
-    parallel_for(std::int64_t(points.size()), 1024, [&](std::int64_t n) {
-        for (int axis = 0; axis < 3; ++axis)
-            velocity[n][axis] = float(component_at(u[axis], axis, Vec3(points[n]), h));
-    });
+    parallel_for(std::int64_t(points.size()), 1024,
+                 [&](std::int64_t n) { velocity[n] = Vec3f(sample_velocity(u, domain, Vec3(points[n]))); });
     return velocity;
 }
 
@@ -64,18 +39,19 @@ void FrameExporter::on_frame(World& world, int frame) { write(world, frame); }
 
 void FrameExporter::write(const World& world, int frame) const {
     const LiquidState& liquid = world.liquid;
-    const double h = scenario_.domain.h;
+    const Domain& domain = scenario_.domain;
     if (output_.surface) {
-        const SurfaceMesh mesh = extract_surface(liquid.phi, h);
+        const SurfaceMesh mesh = extract_surface(liquid.phi, domain.h);
         write_ply(folder_ / name_of(surface_file, frame), mesh,
-                  velocities_at(liquid.velocity, mesh.vertices, h));
+                  velocities_at(liquid.velocity, domain, mesh.vertices));
     }
-    if (output_.volume) write_vdb(folder_ / name_of(volume_file, frame), liquid.phi, liquid.velocity, h);
+    if (output_.volume)
+        write_vdb(folder_ / name_of(volume_file, frame), liquid.phi, liquid.velocity, domain.h);
     if (output_.particles) {
         const Particles& particles = liquid.particles;
         const bool massless = particles.velocity.empty();  // markers move with the grid
         write_ply(folder_ / name_of(particles_file, frame), particles.position,
-                  massless ? velocities_at(liquid.velocity, particles.position, h) : particles.velocity);
+                  massless ? velocities_at(liquid.velocity, domain, particles.position) : particles.velocity);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "io/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,15 @@
 #include <cstdio>
 
 namespace flotsam {
+
+namespace {
+
+std::size_t terminal_columns() {
+    winsize size{};
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
+}  // namespace
 
 // To stderr: standard output belongs to results that other programs read.
 
@@ -57,10 +67,12 @@ void Progress::draw(const World& world) {
         (world.time - first_time_) / duration_ * last_frame_;  // since the start of this process
     const double seconds_per_frame = frames > 0 ? seconds_since(start_) / frames : 0;
     const double steps_per_frame = frames > 0 ? double(world.step - first_step_) / frames : 0;
-    fmt::print(stderr,
-               "\r[{:=<{}}{:<{}}] frame {}/{}  {:.3f} s  {:.2f} s/frame  {:.1f} steps/frame  {} left\x1b[K",
-               "", full, "", width - full, frame_, last_frame_, world.time, seconds_per_frame,
-               steps_per_frame, time_left(world));
+    std::string line = fmt::format(
+        "[{:=<{}}{:<{}}] frame {}/{}  {:.3f} s  {} left  {:.2f} s/frame  {:.1f} steps/frame", "", full, "",
+        width - full, frame_, last_frame_, world.time, time_left(world), seconds_per_frame, steps_per_frame);
+    // A line that wraps could not be drawn over.
+    line.resize(std::min(line.size(), terminal_columns() - 1));
+    fmt::print(stderr, "\r{}\x1b[K", line);
     std::fflush(stderr);
 }
 

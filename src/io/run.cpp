@@ -189,8 +189,8 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
             if (!completed) {
                 result.end = RunResult::End::interrupted;
                 result.signal = signals.signal();
-                say(fmt::format("stopped at frame {} of {}; go on with --resume", result.frame,
-                                driver.last_frame()));
+                say(fmt::format("stopped after frame {} of {}; this goes on:\n  {}", result.frame,
+                                driver.last_frame(), inputs.resume_command));
             }
         } catch (const StepFailure& failure) {
             // The world stands before the step that failed: from here one step shows the failure again.
@@ -198,8 +198,8 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
             result.frame = driver.frame();
             for (Observer* observer : observers) observer->on_finish(driver.world(), driver.frame(), false);
             say(failure.what());
-            fmt::print(stderr, "  {}\n  Repeat the failing step: {}{}\n", last_checkpoint_text(checkpoints),
-                       inputs.command, options.resume ? "" : " --resume");
+            fmt::print(stderr, "  {}\n  Repeat the failing step: {}\n", last_checkpoint_text(checkpoints),
+                       inputs.resume_command);
         }
     } catch (const IoError& error) {
         result.end = RunResult::End::failed;

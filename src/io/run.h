@@ -14,11 +14,12 @@ struct RunInputs {
     const Scenario& scenario;
     OutputSettings output;
     std::vector<Probe> probes;
-    std::string scene_hash;  // of everything that changes the result
-    std::string scene_text;  // the scene as TOML with all defaults
-    std::string scene_file;  // where it came from
-    std::string version;     // of Flotsam
-    std::string command;     // as the user typed it
+    std::string scene_hash;      // of everything that changes the result
+    std::string scene_text;      // the scene as TOML with all defaults
+    std::string scene_file;      // where it came from
+    std::string version;         // of Flotsam
+    std::string command;         // as the user typed it
+    std::string resume_command;  // goes on with this run
 };
 
 struct RunResult {

@@ -162,6 +162,11 @@ RunFolder::RunFolder(const RunFolderOptions& options, const RunRecord& record)
                             path_.string()));
         if (options.resume) {
             const std::string before = hash_in(read_file(path_ / "run.toml"));
+            if (before.empty())
+                throw UserError(
+                    fmt::format("{} was altered: it does not say which scene it belongs to.\n"
+                                "  Put the file back, or start anew with --overwrite.",
+                                (path_ / "run.toml").string()));
             if (before != record.scene_hash)
                 throw UserError(
                     fmt::format("{} holds a run of another scene (hash {}, now {}): the scene file or an "

@@ -105,7 +105,7 @@ openvdb::Vec3fGrid::Ptr velocity_grid(const MacGrid& velocity, double h) {
         const Int3 faces =
             tiling.cells() + Int3{1, 1, 1};  // the last cells' high faces are the next voxels' low ones
         fill_leaf(*leaf, tiling, slot, faces, [&](Leaf& l, openvdb::Index offset, std::int64_t n) {
-            const openvdb::Vec3f u(float(velocity[0][n]), float(velocity[1][n]), float(velocity[2][n]));
+            const openvdb::Vec3f u{float(velocity[0][n]), float(velocity[1][n]), float(velocity[2][n])};
             if (u != openvdb::Vec3f(0)) l.setValueOn(offset, u);
         });
         if (!leaf->isEmpty()) grid->tree().addLeaf(leaf.release());

@@ -499,8 +499,9 @@ class SceneBuilder {
         std::set<std::string> names;
         static constexpr std::pair<std::string_view, Probe::Kind> kinds[] = {
             {"height", Probe::Kind::height},         {"pressure", Probe::Kind::pressure},
-            {"speed", Probe::Kind::speed},           {"velocity_x", Probe::Kind::velocity_x},
-            {"velocity_y", Probe::Kind::velocity_y}, {"velocity_z", Probe::Kind::velocity_z}};
+            {"speed", Probe::Kind::speed},           {"velocity", Probe::Kind::velocity_x},
+            {"velocity_x", Probe::Kind::velocity_x}, {"velocity_y", Probe::Kind::velocity_y},
+            {"velocity_z", Probe::Kind::velocity_z}};
         for (const TomlNode& entry : entries(root_, "probe")) {
             check_name(get(entry, "name"), names, "probe");
             Probe probe;
@@ -523,6 +524,13 @@ class SceneBuilder {
                     mistakes_.add(node->place,
                                   fmt::format("the probe \"{}\" lies outside the domain", probe.name),
                                   "move it inside");
+            }
+            if (entry.find("velocity")) {
+                for (const auto& [component, kind] : {std::pair{".x", Probe::Kind::velocity_x},
+                                                      {".y", Probe::Kind::velocity_y},
+                                                      {".z", Probe::Kind::velocity_z}})
+                    scene_.probes.push_back({probe.name + component, kind, probe.point});
+                continue;
             }
             scene_.probes.push_back(probe);
         }
@@ -679,6 +687,14 @@ Scene parse_scene(const std::string& text, const std::filesystem::path& file,
     validate(root, mistakes);
     mistakes.throw_if_any();
 
+    // `solver = "iccg"` is short for a table with that name.
+    if (const TomlNode* solver = root.find("solver"); solver && solver->is(Kind::text)) {
+        const Place place = solver->place;
+        TomlNode table;
+        table.place = place;
+        table.set("name", place, *solver);
+        root.set("solver", place, table);
+    }
     fill_in_defaults(root);
     if (!method.empty()) {
         const int source = mistakes.add_source("--method " + method, method);

@@ -16,6 +16,7 @@ namespace {
 constexpr unsigned point = a_list;
 
 std::vector<TableRule> make_tables() {
+    const std::vector<std::string_view> solvers{"multigrid", "iccg"};
     // Shared by fills, emitters and sinks.
     const KeyRule box{.name = "box",
                       .types = a_table,
@@ -72,9 +73,10 @@ std::vector<TableRule> make_tables() {
            .required = true},
           {.name = "liquid", .types = a_table, .fallback = "{}", .meaning = "the liquid", .inner = "liquid"},
           {.name = "solver",
-           .types = a_table,
+           .types = a_text | a_table,
            .fallback = "{}",
-           .meaning = "the linear solver for the pressure",
+           .meaning = "the linear solver for the pressure: its name, or a table",
+           .choices = solvers,
            .inner = "solver"},
           {.name = "output",
            .types = a_table,
@@ -357,7 +359,7 @@ std::vector<TableRule> make_tables() {
            .fallback = "\"multigrid\"",
            .meaning =
                "multigrid: conjugate gradients with a V-cycle; iccg: with incomplete Cholesky, the yardstick",
-           .choices = {"multigrid", "iccg"}},
+           .choices = solvers},
           {.name = "tolerance",
            .types = a_number,
            .fallback = "1e-8",
@@ -548,10 +550,11 @@ std::vector<TableRule> make_tables() {
            .max_count = 2},
           at_point("pressure", "Pa", "at a point"),
           at_point("speed", "m/s", "at a point"),
+          at_point("velocity", "m/s", "at a point; its components are NAME.x, NAME.y and NAME.z"),
           at_point("velocity_x", "m/s", "at a point"),
           at_point("velocity_y", "m/s", "at a point"),
           at_point("velocity_z", "m/s", "at a point")},
-         {"height", "pressure", "speed", "velocity_x", "velocity_y", "velocity_z"}},
+         {"height", "pressure", "speed", "velocity", "velocity_x", "velocity_y", "velocity_z"}},
 
         {"claim",
          "[[claim]]",
@@ -675,7 +678,7 @@ class Validator {
         for (const KeyRule& key : rule.keys) known.push_back(key.name);
         for (const auto& [name, place, value] : node.members) {
             const auto key = std::find_if(rule.keys.begin(), rule.keys.end(),
-                                          [&](const KeyRule& k) { return k.name == name; });
+                                          [&name = name](const KeyRule& k) { return k.name == name; });
             if (key == rule.keys.end())
                 mistakes_.add(place, fmt::format("unknown key '{}' in {}", name, rule.heading),
                               suggestion(name, known));

@@ -277,6 +277,8 @@ void apply_override(TomlNode& root, const std::string& assignment, Mistakes& mis
             return;
         }
         TomlNode fresh = last ? parse_toml_value(value, source) : same_source({});
+        // `liquid.fill.0.level` in a scene without fills begins the list.
+        if (!last && steps[n + 1] == "0") fresh.kind = TomlNode::Kind::array;
         if (at->is(TomlNode::Kind::array)) {
             std::size_t index = 0;
             const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);

@@ -76,6 +76,10 @@ const std::vector<Quantity>& table() {
         {"liquid.volume", "m^3", "volume inside the reconstructed surface", volume},
         {"liquid.droplet_volume", "m^3", "volume of particles more than half a cell outside that surface",
          droplet_volume},
+        {"liquid.particles", "1", "number of particles that carry the liquid",
+         [](const World& w, const Scenario&, const StepReport&) {
+             return double(w.liquid.particles.count());
+         }},
         {"liquid.particle_volume", "m^3", "number of particles times the volume each stands for",
          [](const World& w, const Scenario& s, const StepReport&) {
              return double(w.liquid.particles.count()) * s.particle_volume();

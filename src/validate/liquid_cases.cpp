@@ -239,6 +239,7 @@ void validate_dam_break_front(const ValidationRun& run) {
             return front[i - 1][1] + share * (front[i][1] - front[i - 1][1]);
         };
         std::vector<std::array<double, 2>> ours;
+        ours.reserve(late.size());
         for (const auto& point : late) ours.push_back({point[0], front_at(point[0])});
         const Line line = fit_line(ours);
         run.report(

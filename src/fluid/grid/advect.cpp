@@ -23,7 +23,7 @@ void advance_particles(Particles& particles, const MacGrid& u, const Domain& dom
     });
 }
 
-MacGrid advect_velocity(const MacGrid& u, const Domain& domain, std::shared_ptr<const Tiling> tiling,
+MacGrid advect_velocity(const MacGrid& u, const Domain& domain, const std::shared_ptr<const Tiling>& tiling,
                         double dt) {
     MacGrid carried;
     for (int axis = 0; axis < 3; ++axis) {

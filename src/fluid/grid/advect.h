@@ -13,7 +13,7 @@ void advance_particles(Particles& particles, const MacGrid& u, const Domain& dom
                        const std::vector<Obstacle>& obstacles = {});
 
 // Velocity at the faces of `tiling` carried along itself: semi-Lagrangian, midpoint [Zarifi17 Eq. 4.27-4.30].
-MacGrid advect_velocity(const MacGrid& u, const Domain& domain, std::shared_ptr<const Tiling> tiling,
+MacGrid advect_velocity(const MacGrid& u, const Domain& domain, const std::shared_ptr<const Tiling>& tiling,
                         double dt);
 
 }  // namespace flotsam

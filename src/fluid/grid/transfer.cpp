@@ -21,7 +21,7 @@ struct FaceSum {
 }  // namespace
 
 MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, const Domain& domain,
-                          std::shared_ptr<const Tiling> tiling) {
+                          const std::shared_ptr<const Tiling>& tiling) {
     const bool affine = !particles.affine[0].empty();
     MacGrid u;
     for (int axis = 0; axis < 3; ++axis) {

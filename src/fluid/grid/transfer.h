@@ -8,7 +8,7 @@ namespace flotsam {
 // Velocity on the faces as the mean of the particles around them, weighted trilinearly; with APIC each
 // particle contributes v + C (x_face - x). Faces that no particle reaches take the mean of their neighbours.
 MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, const Domain& domain,
-                          std::shared_ptr<const Tiling> tiling);
+                          const std::shared_ptr<const Tiling>& tiling);
 
 // APIC: particles take velocity and gradient from the grid.
 void grid_to_particles_apic(Particles& particles, const MacGrid& u, const Domain& domain);
