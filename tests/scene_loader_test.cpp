@@ -195,6 +195,43 @@ TEST_CASE("an override can begin a list, and short forms mean what they stand fo
     CHECK(scene.probes[1].point == Vec3{0.5, 0.25, 0.5});
 }
 
+TEST_CASE("probes of a solid give its loads by component, and unknown solids are told") {
+    const std::string text =
+        "[scene]\nduration = 1\n[domain]\nsize = [1, 1, 1]\nresolution = 16\n[[liquid.fill]]\nlevel = 0.5\n"
+        "[[solid]]\nname = \"post\"\nshape = { box = [0.1, 0.9, 0.1] }\nposition = [0.2, 0.4, 0.5]\n"
+        "[[solid]]\nname = \"ball\"\nshape = { sphere = 0.1 }\nposition = [0.7, 0.3, 0.5]\n"
+        "[[probe]]\nname = \"F\"\nforce = \"ball\"\n"
+        "[[probe]]\nname = \"T\"\ntorque = \"post\"\n"
+        "[[probe]]\nname = \"A\"\nwetted_area = \"ball\"\n"
+        "[[claim]]\nwhat = \"probe.F.y\"\nmax = 1000\n[[claim]]\nwhat = \"probe.A\"\nmax = 1000\n";
+    const Scene scene = parse(text);
+    REQUIRE(scene.probes.size() == 7);
+    CHECK(scene.probes[1].name == "F.y");
+    CHECK(scene.probes[1].kind == Probe::Kind::force_y);
+    CHECK(scene.probes[1].solid == 1);
+    CHECK(scene.probes[5].name == "T.z");
+    CHECK(scene.probes[5].kind == Probe::Kind::torque_z);
+    CHECK(scene.probes[5].solid == 0);
+    CHECK(scene.probes[6].name == "A");
+    CHECK(scene.probes[6].solid == 1);
+
+    World world;
+    world.loads = {{{1, 2, 3}, {4, 5, 6}, 7}, {{10, 20, 30}, {40, 50, 60}, 70}};
+    const std::vector<double> expected{10, 20, 30, 4, 5, 6, 70};
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK(measure(scene.probes[i], world, scene.scenario) == expected[i]);
+
+    check_contains(error_of(with(text, "force = \"ball\"", "force = \"bal\"")),
+                   "there is no solid called \"bal\"");
+    check_contains(error_of(with(text, "force = \"ball\"", "force = \"bal\"")), "did you mean 'ball'?");
+    check_contains(error_of(with(text, "force = \"ball\"", "force = \"ball\"\nspeed = [0.1, 0.1, 0.1]")),
+                   "exactly one");
+    const std::string none =
+        "[scene]\nduration = 1\n[domain]\nsize = [1, 1, 1]\nresolution = 16\n[[liquid.fill]]\nlevel = 0.5\n"
+        "[[probe]]\nname = \"F\"\nforce = \"ball\"\n";
+    check_contains(error_of(none), "this scene has no solids");
+}
+
 TEST_CASE("2D scenes are slabs in which z does not matter") {
     const std::string text =
         "[scene]\nduration = 1\ndimensions = 2\ngravity = [0, -1]\n[domain]\nsize = [1.0, 0.5]\nresolution = "

@@ -25,6 +25,10 @@ class FrameExporter : public Observer {
     OutputSettings output_;
 };
 
+// The liquid's distance, which the simulation continues into solids, ended at their surfaces: what a picture
+// needs.
+Field<double> surface_beside_solids(const World& world, const Scenario& scenario);
+
 // Is this the name of a file that FrameExporter writes?
 bool is_frame_file(const std::string& name);
 

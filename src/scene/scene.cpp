@@ -525,6 +525,7 @@ class SceneBuilder {
                                   fmt::format("the probe \"{}\" lies outside the domain", probe.name),
                                   "move it inside");
             }
+            if (read_load_probe(entry, probe.name)) continue;
             if (entry.find("velocity")) {
                 for (const auto& [component, kind] : {std::pair{".x", Probe::Kind::velocity_x},
                                                       {".y", Probe::Kind::velocity_y},
@@ -534,6 +535,36 @@ class SceneBuilder {
             }
             scene_.probes.push_back(probe);
         }
+    }
+
+    // A probe of what the liquid does to a solid; false when the entry is none.
+    bool read_load_probe(const TomlNode& entry, const std::string& name) {
+        static constexpr std::pair<std::string_view, Probe::Kind> kinds[] = {
+            {"force", Probe::Kind::force_x},
+            {"torque", Probe::Kind::torque_x},
+            {"wetted_area", Probe::Kind::wetted_area}};
+        for (const auto& [key, kind] : kinds) {
+            const TomlNode* node = entry.find(key);
+            if (!node) continue;
+            const std::vector<Solid>& solids = scene_.scenario.solids;
+            std::vector<std::string_view> known;
+            for (const Solid& solid : solids) known.push_back(solid.name);
+            const auto at = std::find(known.begin(), known.end(), node->text);
+            if (at == known.end())
+                mistakes_.add(node->place, fmt::format("there is no solid called \"{}\"", node->text),
+                              known.empty() ? "this scene has no solids: add a [[solid]]"
+                                            : suggestion(node->text, known));
+            const int solid = int(at - known.begin());
+            if (kind == Probe::Kind::wetted_area) {
+                scene_.probes.push_back({name, kind, {}, solid});
+            } else {
+                for (int axis = 0; axis < 3; ++axis)
+                    scene_.probes.push_back(
+                        {fmt::format("{}.{}", name, "xyz"[axis]), Probe::Kind(int(kind) + axis), {}, solid});
+            }
+            return true;
+        }
+        return false;
     }
 
     void read_claims() {

@@ -56,6 +56,9 @@ std::vector<TableRule> make_tables() {
     const auto at_point = [](std::string_view name, std::string_view unit, std::string_view meaning) {
         return KeyRule{.name = name, .types = point, .unit = unit, .meaning = meaning, .min_count = 2};
     };
+    const auto of_solid = [](std::string_view name, std::string_view unit, std::string_view meaning) {
+        return KeyRule{.name = name, .types = a_text, .unit = unit, .meaning = meaning};
+    };
 
     return {
         {"file",
@@ -540,7 +543,8 @@ std::vector<TableRule> make_tables() {
 
         {"probe",
          "[[probe]]",
-         "A measurement at a point, written to probes.csv every step. A claim can name it: `probe.NAME`.",
+         "A measurement at a point or of a solid, written to probes.csv every step. A claim can name it: "
+         "`probe.NAME`.",
          {{.name = "name", .types = a_text, .meaning = "letters, digits, - and _", .required = true},
           {.name = "height",
            .types = a_number | a_list,
@@ -553,8 +557,13 @@ std::vector<TableRule> make_tables() {
           at_point("velocity", "m/s", "at a point; its components are NAME.x, NAME.y and NAME.z"),
           at_point("velocity_x", "m/s", "at a point"),
           at_point("velocity_y", "m/s", "at a point"),
-          at_point("velocity_z", "m/s", "at a point")},
-         {"height", "pressure", "speed", "velocity", "velocity_x", "velocity_y", "velocity_z"}},
+          at_point("velocity_z", "m/s", "at a point"),
+          of_solid("force", "N", "of the liquid on the solid of this name: NAME.x, NAME.y and NAME.z"),
+          of_solid("torque", "N m",
+                   "of the liquid on a solid, about its position: NAME.x, NAME.y and NAME.z"),
+          of_solid("wetted_area", "m^2", "of the solid of this name")},
+         {"height", "pressure", "speed", "velocity", "velocity_x", "velocity_y", "velocity_z", "force",
+          "torque", "wetted_area"}},
 
         {"claim",
          "[[claim]]",

@@ -70,6 +70,28 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
            });
 }
 
+double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
+    const Particles& p = world.liquid.particles;
+    struct Place {
+        const Shape* shape;
+        Box bounds;
+        Pose pose;
+    };
+    std::vector<Place> solids;
+    for (const Solid& solid : scenario.solids)
+        solids.push_back(
+            {solid.shape.distance.get(), solid.shape.distance->bounds(), pose_at(solid, world.time)});
+    return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
+        const Vec3 point(p.position[i]);
+        if (!scenario.domain.has_cell(scenario.domain.cell_of(point))) return 1.0;
+        for (const Place& solid : solids) {
+            const Vec3 body = solid.pose.to_body(point);
+            if (solid.bounds.contains(body) && solid.shape->distance(body) < 0) return 1.0;
+        }
+        return 0.0;
+    });
+}
+
 // What belongs to a step rather than to a state is zero before the first step.
 const std::vector<Quantity>& table() {
     static const std::vector<Quantity> entries{
@@ -106,12 +128,7 @@ const std::vector<Quantity>& table() {
         {"liquid.divergence", "1/s", "largest divergence left in a liquid cell after the solve",
          [](const World&, const Scenario&, const StepReport& r) { return r.largest_divergence; }},
         {"liquid.particles_inside_solids", "1", "particles inside solids or outside the domain",
-         [](const World& w, const Scenario& s, const StepReport&) {
-             const Particles& p = w.liquid.particles;
-             return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
-                 return s.domain.has_cell(s.domain.cell_of(Vec3(p.position[i]))) ? 0.0 : 1.0;
-             });
-         }},
+         particles_inside_solids},
     };
     return entries;
 }
@@ -123,7 +140,9 @@ double pressure_at(const World& world, const Scenario& scenario, Vec3 point) {
     for (int c = 0; c < 8; ++c) {
         const int di = c & 1, dj = c >> 1 & 1, dk = c >> 2;
         const Int3 cell = s.sample(di, dj, dk);
-        if (world.liquid.phi(cell) >= 0) continue;
+        const Field<double>& open = world.liquid.open_volume;
+        // The distance goes on inside solids, but there is no pressure.
+        if (world.liquid.phi(cell) >= 0 || (!open.empty() && open(cell) == 0)) continue;
         sum += s.weight(di, dj, dk) * world.liquid.potential(cell);
         weight += s.weight(di, dj, dk);
     }
@@ -142,6 +161,13 @@ double measure(const Probe& probe, const World& world, const Scenario& scenario)
     if (probe.kind == Probe::Kind::height)
         return surface_height(liquid.phi, scenario.domain, probe.point.x, probe.point.z);
     if (probe.kind == Probe::Kind::pressure) return pressure_at(world, scenario, probe.point);
+    if (probe.kind >= Probe::Kind::force_x) {
+        const SolidLoad& load = world.loads[probe.solid];
+        if (probe.kind == Probe::Kind::wetted_area) return load.wetted_area;
+        if (probe.kind >= Probe::Kind::torque_x)
+            return load.torque[int(probe.kind) - int(Probe::Kind::torque_x)];
+        return load.force[int(probe.kind) - int(Probe::Kind::force_x)];
+    }
     const Vec3 v = sample_velocity(liquid.velocity, scenario.domain, probe.point);
     if (probe.kind == Probe::Kind::speed) return length(v);
     return v[int(probe.kind) - int(Probe::Kind::velocity_x)];

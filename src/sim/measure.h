@@ -10,10 +10,26 @@
 namespace flotsam {
 
 struct Probe {
-    enum class Kind { height, pressure, speed, velocity_x, velocity_y, velocity_z };
+    enum class Kind {
+        height,
+        pressure,
+        speed,
+        velocity_x,
+        velocity_y,
+        velocity_z,
+        // Of the liquid on a solid, over the last step: zero before the first.
+        force_x,
+        force_y,
+        force_z,
+        torque_x,
+        torque_y,
+        torque_z,
+        wetted_area,
+    };
     std::string name;
     Kind kind = Kind::height;
-    Vec3 point;  // [m]; a height ignores y
+    Vec3 point;     // [m]; a height ignores y
+    int solid = 0;  // index in the scenario; for loads
 };
 
 // A quantity that a claim can name: "liquid.volume".
