@@ -6,9 +6,13 @@
 namespace flotsam {
 
 void validate_rest(const ValidationRun& run);
+void validate_rest_around_solids(const ValidationRun& run);  // a part of `rest`
 void validate_standing_wave(const ValidationRun& run);
 void validate_zalesak(const ValidationRun& run);
 void validate_dam_break_front(const ValidationRun& run);
+void validate_spheric_2(const ValidationRun& run);
+void validate_free_slip(const ValidationRun& run);
+void validate_moving_sphere(const ValidationRun& run);
 void validate_sloshing(const ValidationRun& run);
 
 }  // namespace flotsam

@@ -8,38 +8,13 @@
 #include "fluid/grid/advect.h"
 #include "fluid/grid/particles.h"
 #include "fluid/grid/projection.h"
-#include "fluid/grid/surface.h"
-#include "sim/driver.h"
 #include "sim/measure.h"
+#include "validate/case_tools.h"
 #include "validate/cases.h"
 
 namespace flotsam {
 
 namespace {
-
-constexpr double g = 9.81;
-
-Scenario box_of_water(Int3 cells, double length, ShapePtr fill) {
-    Scenario s;
-    s.domain.cells = cells;
-    s.domain.h = length / cells.x;
-    s.liquid.fills.push_back({std::move(fill), {}});
-    return s;
-}
-
-// Steps to `duration`, showing every state to `watch(world, dt)`.
-template <class Watch>
-void simulate(Scenario& scenario, const std::string& method, double duration, const Watch& watch) {
-    scenario.method = method;
-    scenario.time.duration = duration;
-    Driver driver(scenario, make_scheme(method));
-    driver.start();
-    watch(driver.world(), 0.0);
-    while (driver.frame() < driver.last_frame()) {
-        const auto [report, dt] = driver.advance();
-        watch(driver.world(), dt);
-    }
-}
 
 // Slope and zero of the straight line through points (t, x).
 struct Line {
@@ -52,43 +27,12 @@ Line fit_line(const std::vector<std::array<double, 2>>& points) {
     return {tx / tt, t - x * tt / tx};
 }
 
-double mean_level(const World& world, const Scenario& s) {
-    double sum = 0;
-    for (int i = 0; i < s.domain.cells.x; ++i)
-        for (int k = 0; k < s.domain.cells.z; ++k)
-            sum += surface_height(world.liquid.phi, s.domain, (i + 0.5) * s.domain.h, (k + 0.5) * s.domain.h);
-    return sum / (s.domain.cells.x * s.domain.cells.z);
-}
-
-// Error at one resolution after another: how fast it shrinks.
-class ObservedOrder {
-  public:
-    explicit ObservedOrder(const ValidationRun& run, std::string quantity)
-        : run_(run), quantity_(std::move(quantity)) {}
-    void add(const ValidationRow& row) {
-        run_.report(row);
-        if (error_ > 0)
-            run_.report({"", row.variant, "", row.resolution, "order of " + quantity_,
-                         std::log2(error_ / row.error_percent()), 1, 100, true});
-        error_ = row.error_percent();
-    }
-
-  private:
-    const ValidationRun& run_;
-    std::string quantity_;
-    double error_ = 0;
-};
-
 // The largest velocity that one projection leaves in water whose surface is known exactly, over sqrt(g H).
 double exact_surface_rest(Int3 cells, double level) {
     Domain domain;
     domain.cells = cells;
     domain.h = 1.0 / cells.x;
-    std::vector<Int3> tiles;
-    for (int z = 0; z <= cells.z / 8; ++z)
-        for (int y = 0; y <= cells.y / 8; ++y)
-            for (int x = 0; x <= cells.x / 8; ++x) tiles.push_back({x, y, z});
-    const auto tiling = std::make_shared<Tiling>(cells, tiles);
+    const auto tiling = whole_tiling(cells);
     Field<double> phi(tiling, outside_distance(domain)), source(tiling, 0), potential(tiling, 0);
     for_each_cell(*tiling, cells, [&](Int3 c, std::int64_t n) { phi[n] = domain.cell_center(c).y - level; });
     MacGrid u{Field<double>(tiling, 0), Field<double>(tiling, 0), Field<double>(tiling, 0)};
@@ -141,6 +85,7 @@ void validate_rest(const ValidationRun& run) {
         run.report({"", "particles", "", n, "flatness RMS / dx", std::sqrt(flat_rms), 0, 15});
         run.report({"", "particles", "", n, "flatness max / dx", flat_max, 0, 50});
     }
+    validate_rest_around_solids(run);
 }
 
 void validate_standing_wave(const ValidationRun& run) {
@@ -191,10 +136,7 @@ void validate_zalesak(const ValidationRun& run) {
         const double start = area();
         const int steps = 4 * n;
         const double dt = 2 * std::numbers::pi / steps;
-        std::vector<Int3> tiles;
-        for (int y = 0; y <= n / 8; ++y)
-            for (int x = 0; x <= n / 8; ++x) tiles.push_back({x, y, 0});
-        const auto everywhere = std::make_shared<Tiling>(s.domain.cells, tiles);
+        const auto everywhere = whole_tiling(s.domain.cells);
         MacGrid u{Field<double>(everywhere, 0), Field<double>(everywhere, 0), Field<double>(everywhere, 0)};
         for (int axis = 0; axis < 2; ++axis)
             for_each_cell(*everywhere, s.domain.cells + unit(axis), [&](Int3 c, std::int64_t m) {

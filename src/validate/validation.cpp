@@ -21,6 +21,9 @@ const std::vector<ValidationCase>& validation_cases() {
         {"zalesak", "a slotted disc turned once keeps its area", validate_zalesak},
         {"dam-break-front", "front of a collapsing column, against Martin & Moyce 1952",
          validate_dam_break_front},
+        {"spheric-2", "dam break onto a container, against Kleefsman et al. 2005", validate_spheric_2},
+        {"free-slip", "water slides along solids: a ramp, a sphere in a stream", validate_free_slip},
+        {"moving-sphere", "a sphere that crosses a tank ten times eats no water", validate_moving_sphere},
         {"sloshing", "volume of a sloshing tank over 10 s", validate_sloshing},
     };
     return cases;

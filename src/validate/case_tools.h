@@ -1,0 +1,75 @@
+// What the validation cases share: small worlds, runs and fits.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fluid/grid/surface.h"
+#include "sim/driver.h"
+#include "validate/validation.h"
+
+namespace flotsam {
+
+inline constexpr double g = 9.81;
+
+inline Scenario box_of_water(Int3 cells, double length, ShapePtr fill) {
+    Scenario s;
+    s.domain.cells = cells;
+    s.domain.h = length / cells.x;
+    s.liquid.fills.push_back({std::move(fill), {}});
+    return s;
+}
+
+// Steps to `duration`, showing every state to `watch(world, dt)`.
+template <class Watch>
+void simulate(Scenario& scenario, const std::string& method, double duration, const Watch& watch) {
+    scenario.method = method;
+    scenario.time.duration = duration;
+    Driver driver(scenario, make_scheme(method));
+    driver.start();
+    watch(driver.world(), 0.0);
+    while (driver.frame() < driver.last_frame()) {
+        const auto [report, dt] = driver.advance();
+        watch(driver.world(), dt);
+    }
+}
+
+inline double mean_level(const World& world, const Scenario& s) {
+    double sum = 0;
+    for (int i = 0; i < s.domain.cells.x; ++i)
+        for (int k = 0; k < s.domain.cells.z; ++k)
+            sum += surface_height(world.liquid.phi, s.domain, (i + 0.5) * s.domain.h, (k + 0.5) * s.domain.h);
+    return sum / (s.domain.cells.x * s.domain.cells.z);
+}
+
+// Error at one resolution after another: how fast it shrinks.
+class ObservedOrder {
+  public:
+    explicit ObservedOrder(const ValidationRun& run, std::string quantity)
+        : run_(run), quantity_(std::move(quantity)) {}
+    void add(const ValidationRow& row) {
+        run_.report(row);
+        if (error_ > 0)
+            run_.report({"", row.variant, "", row.resolution, "order of " + quantity_,
+                         std::log2(error_ / row.error_percent()), 1, 100, true});
+        error_ = row.error_percent();
+    }
+
+  private:
+    const ValidationRun& run_;
+    std::string quantity_;
+    double error_ = 0;
+};
+
+// Every tile of a domain.
+inline std::shared_ptr<const Tiling> whole_tiling(Int3 cells) {
+    std::vector<Int3> tiles;
+    for (int z = 0; z <= cells.z / 8; ++z)
+        for (int y = 0; y <= cells.y / 8; ++y)
+            for (int x = 0; x <= cells.x / 8; ++x) tiles.push_back({x, y, z});
+    return std::make_shared<Tiling>(cells, tiles);
+}
+
+}  // namespace flotsam
