@@ -1,6 +1,7 @@
 #include "fluid/grid/surface.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/sample.h"
@@ -66,7 +67,9 @@ Field<float> spread_volume(const Particles& particles, const CellRanges& cells, 
                            const std::shared_ptr<const Tiling>& tiling) {
     Field<float> filling(tiling, 0);
     const float share = 1.0f / static_cast<float>(particles_per_cell(domain));
-    scatter_particles(filling, cells, domain.cells - Int3{1, 1, 1}, [&](std::int64_t i, auto add) {
+    // A row of three cells, and one more that gets nothing, is one vector.
+    typedef float CellRow __attribute__((vector_size(4 * sizeof(float))));
+    scatter_particles(filling, cells, domain.cells - Int3{1, 1, 1}, [&](std::int64_t i, auto at) {
         const Vec3 x = Vec3(particles.position[i]) / domain.h;
         const Int3 own{int(x.x), int(x.y), int(x.z)};
         std::array<std::array<float, 3>, 3> weight;  // of the cells before, at and after the particle's own
@@ -79,12 +82,15 @@ Field<float> spread_volume(const Particles& particles, const CellRanges& cells, 
                                : domain.cells[a] == 1 ? 1
                                                       : static_cast<float>(kernel(x[a] - (c + 0.5)));
             }
+        const CellRow along_x = {share * weight[0][0], share * weight[0][1], share * weight[0][2], 0};
         for (int dk = 0; dk < 3; ++dk)
-            for (int dj = 0; dj < 3; ++dj)
-                for (int di = 0; di < 3; ++di) {
-                    const float w = weight[0][di] * weight[1][dj] * weight[2][dk];
-                    if (w > 0) add(own + Int3{di - 1, dj - 1, dk - 1}, share * w);
-                }
+            for (int dj = 0; dj < 3; ++dj) {
+                float* to = at(own + Int3{-1, dj - 1, dk - 1});
+                CellRow row;
+                std::memcpy(&row, to, sizeof row);
+                row += along_x * (weight[1][dj] * weight[2][dk]);
+                std::memcpy(to, &row, sizeof row);
+            }
     });
     return filling;
 }
