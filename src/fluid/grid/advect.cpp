@@ -6,8 +6,8 @@ namespace flotsam {
 
 namespace {
 
-// Reads the velocity for particles that mostly follow each other through the same tile: keeps a copy of what is around
-// the tile of the last one.
+// Reads the velocity for particles that mostly follow each other through the same tile: keeps a copy of what
+// is around the tile of the last one.
 class TileWalk {
   public:
     TileWalk(const MacGrid& u, const Domain& domain) : u_(u), domain_(domain) {}
@@ -28,7 +28,8 @@ class TileWalk {
         for (int axis = 0; axis < 3; ++axis) {
             const Stencil s = face_stencil(domain_, x, axis);
             const auto& window = window_.component[axis];
-            v[axis] = s.mix(loaded_.x >= 0 && window.holds(s.base) ? window.gather(s.base) : s.gather(u_[axis]));
+            v[axis] =
+                s.mix(loaded_.x >= 0 && window.holds(s.base) ? window.gather(s.base) : s.gather(u_[axis]));
         }
         return v;
     }
@@ -44,8 +45,8 @@ class TileWalk {
 
 void advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt,
                        const std::vector<Obstacle>& obstacles) {
-    // Particles stop this far from a closed side: in single precision a particle on the side itself could round
-    // into a cell that does not exist.
+    // Particles stop this far from a closed side: in single precision a particle on the side itself could
+    // round into a cell that does not exist.
     const double gap = 1e-3 * domain.h;
     const Vec3 size = domain.size();
     parallel_blocks(particles.count(), 4096, [&](std::int64_t begin, std::int64_t end) {

@@ -144,8 +144,8 @@ std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Do
 }
 
 CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Tiling& tiling) {
-    // First by tile, block of particles by block of particles; then each tile by cell. Both are stable, and which
-    // particles make a block does not depend on the number of threads.
+    // First by tile, block of particles by block of particles; then each tile by cell. Both are stable, and
+    // which particles make a block does not depend on the number of threads.
     const std::int64_t count = particles.count(), tiles = tiling.tile_count();
     const std::int64_t block_size = std::max<std::int64_t>(particle_grain, (count + 63) / 64);
     const std::int64_t blocks = (count + block_size - 1) / block_size;
@@ -182,7 +182,8 @@ CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Til
         std::int32_t* begin = ranges.begin.data() + tile * Tiling::cells_per_tile;
         std::array<std::int32_t, Tiling::cells_per_tile> place{};
         const std::int64_t first_cell = tile * Tiling::cells_per_tile;
-        for (std::int32_t i = tile_begin[tile]; i < tile_begin[tile + 1]; ++i) ++place[cell[by_tile[i]] - first_cell];
+        for (std::int32_t i = tile_begin[tile]; i < tile_begin[tile + 1]; ++i)
+            ++place[cell[by_tile[i]] - first_cell];
         std::int32_t at = tile_begin[tile];
         for (int local = 0; local < Tiling::cells_per_tile; ++local) {
             begin[local] = at;

@@ -68,8 +68,8 @@ struct Stencil {
     }
 };
 
-// A copy of a field around one tile, `Halo` samples beyond it on every side, for whoever reads it many times. Samples
-// beyond the domain repeat the last one, as Stencil::sample does.
+// A copy of a field around one tile, `Halo` samples beyond it on every side, for whoever reads it many times.
+// Samples beyond the domain repeat the last one, as Stencil::sample does.
 template <class T, int Halo>
 class FieldWindow {
   public:

@@ -5,10 +5,11 @@
 
 namespace flotsam {
 
-// Calls contribute(i, at) for every particle i, where at(sample) points to the sums of the samples from `sample` on along
-// x, to be added to; samples may lie up to two cells beyond the particle's tile. Each tile gathers its own particles in a
-// window of its own; windows are then added in eight rounds of tiles that do not touch each other, so every sample
-// sees the same order of additions on any number of threads. Samples outside [0, last] are added to the nearest one.
+// Calls contribute(i, at) for every particle i, where at(sample) points to the sums of the samples from
+// `sample` on along x, to be added to; samples may lie up to two cells beyond the particle's tile. Each tile
+// gathers its own particles in a window of its own; windows are then added in eight rounds of tiles that do
+// not touch each other, so every sample sees the same order of additions on any number of threads. Samples
+// outside [0, last] are added to the nearest one.
 template <class T, class Contribute>
 void scatter_particles(Field<T>& field, const CellRanges& cells, Int3 last, const Contribute& contribute) {
     const Tiling& tiling = field.tiling();
@@ -33,7 +34,8 @@ void scatter_particles(Field<T>& field, const CellRanges& cells, Int3 last, cons
             for (int z = 0; z < side; ++z)
                 for (int y = 0; y < side; ++y) {
                     const T* row = window.data() + side * (y + side * z);
-                    const int k = std::clamp(corner.z + z, 0, last.z), j = std::clamp(corner.y + y, 0, last.y);
+                    const int k = std::clamp(corner.z + z, 0, last.z),
+                              j = std::clamp(corner.y + y, 0, last.y);
                     for (int x = 0; x < side; ++x) {
                         const int i = std::clamp(corner.x + x, 0, last.x);
                         const std::int64_t n = tiling.find(i, j, k);

@@ -131,32 +131,36 @@ void fill_up_beside_solids(Field<float>& filling, const Field<double>& full, con
 // equation.
 void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domain& domain, int sweeps) {
     Field<double> next = phi;
+    const Tiling& tiling = phi.tiling();
     for (int sweep = 0; sweep < sweeps; ++sweep) {
-        for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
-            if (trusted[n]) return;
-            const double sign = phi[n] < 0 ? -1 : 1;
-            std::array<double, 3> nearest;  // smallest neighbour per axis, as a positive distance
-            for (int a = 0; a < 3; ++a) {
-                nearest[a] = std::abs(phi[n]);
-                for (const int step : {-1, 1}) {
-                    const Int3 neighbour = c + unit(a) * step;
-                    if (domain.has_cell(neighbour)) nearest[a] = std::min(nearest[a], sign * phi(neighbour));
+        parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+            const TileView<double> view(phi, slot);
+            for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+                if (trusted[n]) return;
+                const int local = static_cast<int>(n - slot * Tiling::cells_per_tile);
+                const double here = view[local], sign = here < 0 ? -1 : 1;
+                std::array<double, 3> nearest;  // smallest neighbour per axis, as a positive distance
+                for (int a = 0; a < 3; ++a) {
+                    nearest[a] = std::abs(here);
+                    if (c[a] > 0) nearest[a] = std::min(nearest[a], sign * view.lower(local, a));
+                    if (c[a] + 1 < domain.cells[a])
+                        nearest[a] = std::min(nearest[a], sign * view.higher(local, a));
+                    nearest[a] = std::max(nearest[a], 0.0);
                 }
-                nearest[a] = std::max(nearest[a], 0.0);
-            }
-            std::sort(nearest.begin(), nearest.end());
-            double d = nearest[0] + domain.h;
-            if (d > nearest[1]) {
-                const double sum = nearest[0] + nearest[1], gap = nearest[0] - nearest[1];
-                d = 0.5 * (sum + std::sqrt(std::max(0.0, 2 * domain.h * domain.h - gap * gap)));
-                if (d > nearest[2]) {
-                    const double s3 = sum + nearest[2];
-                    const double q3 =
-                        nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2];
-                    d = (s3 + std::sqrt(std::max(0.0, s3 * s3 - 3 * (q3 - domain.h * domain.h)))) / 3;
+                std::sort(nearest.begin(), nearest.end());
+                double d = nearest[0] + domain.h;
+                if (d > nearest[1]) {
+                    const double sum = nearest[0] + nearest[1], gap = nearest[0] - nearest[1];
+                    d = 0.5 * (sum + std::sqrt(std::max(0.0, 2 * domain.h * domain.h - gap * gap)));
+                    if (d > nearest[2]) {
+                        const double s3 = sum + nearest[2];
+                        const double q3 =
+                            nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2];
+                        d = (s3 + std::sqrt(std::max(0.0, s3 * s3 - 3 * (q3 - domain.h * domain.h)))) / 3;
+                    }
                 }
-            }
-            next[n] = sign * std::min(d, std::abs(phi[n]));
+                next[n] = sign * std::min(d, std::abs(here));
+            });
         });
         std::swap(phi, next);
     }
@@ -188,13 +192,16 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
     });
     // Only next to the surface does a filling below 1 mean a distance; deep inside it is the noise of single
     // particles.
-    for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
-        const bool wet = surface.phi[n] < 0;
-        for (int axis = 0; axis < 3; ++axis)
-            for (const int step : {-1, 1}) {
-                const Int3 neighbour = c + unit(axis) * step;
-                if (domain.has_cell(neighbour) && (surface.phi(neighbour) < 0) != wet) trusted[n] = 1;
+    parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
+        const TileView<double> view(surface.phi, slot);
+        for_each_cell_of_tile(*tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+            const int local = static_cast<int>(n - slot * Tiling::cells_per_tile);
+            const bool wet = view[local] < 0;
+            for (int a = 0; a < 3; ++a) {
+                if (c[a] > 0 && (view.lower(local, a) < 0) != wet) trusted[n] = 1;
+                if (c[a] + 1 < domain.cells[a] && (view.higher(local, a) < 0) != wet) trusted[n] = 1;
             }
+        });
     });
     for_each_cell(*tiling, domain.cells, [&](Int3, std::int64_t n) {
         if (!trusted[n]) surface.phi[n] = surface.phi[n] < 0 ? -far : far;

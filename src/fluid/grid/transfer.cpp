@@ -35,10 +35,12 @@ MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, c
             const Stencil s = face_stencil(domain, Vec3(particles.position[i]), axis);
             // The velocity that the particle gives to the lowest face, and its change from face to face.
             const Vec3 step = affine ? Vec3(particles.affine[axis][i]) * domain.h : Vec3{};
-            const double lowest = particles.velocity[i][axis] - (step.x * s.share[0] + step.y * s.share[1] + step.z * s.share[2]);
+            const double lowest = particles.velocity[i][axis] -
+                                  (step.x * s.share[0] + step.y * s.share[1] + step.z * s.share[2]);
             for (int dk = 0; dk < 2; ++dk)
                 for (int dj = 0; dj < 2; ++dj) {
-                    const double weight = (dj ? s.share[1] : 1 - s.share[1]) * (dk ? s.share[2] : 1 - s.share[2]);
+                    const double weight =
+                        (dj ? s.share[1] : 1 - s.share[1]) * (dk ? s.share[2] : 1 - s.share[2]);
                     const double left = weight * (1 - s.share[0]), right = weight * s.share[0];
                     const double v = lowest + dj * step.y + dk * step.z;
                     FaceSum* row = at(s.base + Int3{0, dj, dk});
@@ -78,7 +80,8 @@ void for_each_particle(const MacGrid& u, const CellRanges& cells, const Domain& 
     });
 }
 
-void grid_to_particles_apic(Particles& particles, const CellRanges& cells, const MacGrid& u, const Domain& domain) {
+void grid_to_particles_apic(Particles& particles, const CellRanges& cells, const MacGrid& u,
+                            const Domain& domain) {
     const double per_h = 1 / domain.h;
     for_each_particle(u, cells, domain, [&](std::int32_t i, const VelocityWindow<1>& window) {
         const Vec3 x(particles.position[i]);
@@ -91,15 +94,16 @@ void grid_to_particles_apic(Particles& particles, const CellRanges& cells, const
     });
 }
 
-void grid_to_particles_flip(Particles& particles, const CellRanges& cells, const MacGrid& u, const MacGrid& change,
-                            const Domain& domain, double flip_share) {
+void grid_to_particles_flip(Particles& particles, const CellRanges& cells, const MacGrid& u,
+                            const MacGrid& change, const Domain& domain, double flip_share) {
     for_each_particle(u, cells, domain, [&](std::int32_t i, const VelocityWindow<1>& window) {
         const Vec3 x(particles.position[i]);
         const Vec3 flip = Vec3(particles.velocity[i]) + sample_velocity(change, domain, x);
         for (int axis = 0; axis < 3; ++axis) {
             const Stencil s = face_stencil(domain, x, axis);
             const double pic = s.mix(window.component[axis].gather(s.base));
-            particles.velocity[i][axis] = static_cast<float>(flip_share * flip[axis] + (1 - flip_share) * pic);
+            particles.velocity[i][axis] =
+                static_cast<float>(flip_share * flip[axis] + (1 - flip_share) * pic);
         }
     });
 }
