@@ -83,7 +83,7 @@ TEST_CASE("tiles exist within the margin of every particle") {
 TEST_CASE("APIC carries a linear velocity field to the grid and back unchanged") {
     Blob blob(20);
     const MacGrid exact = velocity_field(blob.s.domain, blob.tiling, linear_velocity);
-    grid_to_particles_apic(blob.particles, exact, blob.s.domain);
+    grid_to_particles_apic(blob.particles, blob.cells, exact, blob.s.domain);
     for (std::int64_t i = 0; i < blob.particles.count(); ++i) {
         const Vec3 v = linear_velocity(Vec3(blob.particles.position[i]));
         for (int a = 0; a < 3; ++a)
@@ -124,9 +124,9 @@ TEST_CASE("FLIP with nothing changing leaves particles alone, PIC takes the grid
     const std::vector<Vec3f> before = blob.particles.velocity;
     const MacGrid u = velocity_field(blob.s.domain, blob.tiling, [](Vec3) { return Vec3{5, 0, 0}; });
     const MacGrid none = velocity_field(blob.s.domain, blob.tiling, [](Vec3) { return Vec3{}; });
-    grid_to_particles_flip(blob.particles, u, none, blob.s.domain, 1.0);
+    grid_to_particles_flip(blob.particles, blob.cells, u, none, blob.s.domain, 1.0);
     CHECK(blob.particles.velocity == before);
-    grid_to_particles_flip(blob.particles, u, none, blob.s.domain, 0.0);
+    grid_to_particles_flip(blob.particles, blob.cells, u, none, blob.s.domain, 0.0);
     CHECK(blob.particles.velocity[0].x == 5);
 }
 

@@ -214,9 +214,9 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     stage_done("extrapolate");
 
     // And give it back to the particles.
-    if (settings.carrier == Carrier::apic) grid_to_particles_apic(liquid.particles, liquid.velocity, domain);
+    if (settings.carrier == Carrier::apic) grid_to_particles_apic(liquid.particles, cells, liquid.velocity, domain);
     if (settings.carrier == Carrier::flip)
-        grid_to_particles_flip(liquid.particles, liquid.velocity, change, domain, settings.flip_share);
+        grid_to_particles_flip(liquid.particles, cells, liquid.velocity, change, domain, settings.flip_share);
     ledger.particles_in = in.count;
     ledger.particles_out = out.count;
     ledger.inflow = mass * in.velocity_sum;

@@ -4,22 +4,65 @@
 
 namespace flotsam {
 
+namespace {
+
+// Reads the velocity for particles that mostly follow each other through the same tile: keeps a copy of what
+// is around the tile of the last one.
+class TileWalk {
+  public:
+    TileWalk(const MacGrid& u, const Domain& domain) : u_(u), domain_(domain) {}
+
+    // The next particle stands at x.
+    void enter(Vec3 x) {
+        const Int3 c = domain_.cell_of(x);
+        const Int3 tile{c.x >> 3, c.y >> 3, c.z >> 3};
+        // A lone particle out of order is not worth a copy: the second one in a row is.
+        if (tile != loaded_ && tile == last_) {
+            window_.load(u_, domain_, tile);
+            loaded_ = tile;
+        }
+        last_ = tile;
+    }
+    Vec3 velocity(Vec3 x) const {
+        Vec3 v;
+        for (int axis = 0; axis < 3; ++axis) {
+            const Stencil s = face_stencil(domain_, x, axis);
+            const auto& window = window_.component[axis];
+            v[axis] =
+                s.mix(loaded_.x >= 0 && window.holds(s.base) ? window.gather(s.base) : s.gather(u_[axis]));
+        }
+        return v;
+    }
+
+  private:
+    const MacGrid& u_;
+    const Domain& domain_;
+    Int3 last_{-1, -1, -1}, loaded_{-1, -1, -1};
+    VelocityWindow<2> window_;
+};
+
+}  // namespace
+
 void advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt,
                        const std::vector<Obstacle>& obstacles) {
     // Particles stop this far from a closed side: in single precision a particle on the side itself could
     // round into a cell that does not exist.
     const double gap = 1e-3 * domain.h;
     const Vec3 size = domain.size();
-    parallel_for(particles.count(), 4096, [&](std::int64_t i) {
-        const Vec3 x0(particles.position[i]);
-        const Vec3 middle = x0 + 0.5 * dt * sample_velocity(u, domain, x0);
-        Vec3 x = x0 + dt * sample_velocity(u, domain, middle);
-        if (!obstacles.empty()) x = slide_around(obstacles, x0, x, domain.h);
-        for (int a = 0; a < 3; ++a) {
-            if (!domain.open(2 * a)) x[a] = std::max(x[a], gap);
-            if (!domain.open(2 * a + 1)) x[a] = std::min(x[a], size[a] - gap);
+    parallel_blocks(particles.count(), 4096, [&](std::int64_t begin, std::int64_t end) {
+        TileWalk walk(u, domain);
+        for (std::int64_t i = begin; i < end; ++i) {
+            const Vec3 x0(particles.position[i]);
+            walk.enter(x0);
+            const Vec3 middle = x0 + 0.5 * dt * walk.velocity(x0);
+            Vec3 x = x0 + dt * walk.velocity(middle);
+            if (!obstacles.empty()) x = slide_around(obstacles, x0, x, domain.h);
+            for (int a = 0; a < 3; ++a) {
+                if (!domain.open(2 * a)) x[a] = std::max(x[a], gap);
+                if (!domain.open(2 * a + 1)) x[a] = std::min(x[a], size[a] - gap);
+            }
+            particles.position[i] = Vec3f(x);
         }
-        particles.position[i] = Vec3f(x);
     });
 }
 

@@ -10,17 +10,18 @@ void extrapolate(Field<double>& values, Field<char>& known, Int3 end, int layers
     for (int layer = 0; layer < layers; ++layer) {
         parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
             found[slot].clear();
-            for_each_cell_of_tile(tiling, slot, end, [&](Int3 c, std::int64_t n) {
+            const TileView<double> value(values, slot);
+            const TileView<char> is_known(known, slot);
+            const std::int64_t first = slot * Tiling::cells_per_tile;
+            for_each_cell_of_tile(tiling, slot, end, [&](Int3, std::int64_t n) {
                 if (known[n]) return;
+                const int local = static_cast<int>(n - first);
                 double sum = 0;
                 int count = 0;
-                for (int axis = 0; axis < 3; ++axis)
-                    for (const int step : {-1, 1}) {
-                        const std::int64_t m = tiling.find(c + unit(axis) * step);
-                        if (m < 0 || !known[m]) continue;
-                        sum += values[m];
-                        ++count;
-                    }
+                for (int axis = 0; axis < 3; ++axis) {
+                    if (is_known.lower(local, axis)) sum += value.lower(local, axis), ++count;
+                    if (is_known.higher(local, axis)) sum += value.higher(local, axis), ++count;
+                }
                 if (count > 0) found[slot].emplace_back(n, sum / count);
             });
         });

@@ -1,6 +1,7 @@
 #include "fluid/grid/particles.h"
 
 #include <atomic>
+#include <utility>
 
 #include "core/random.h"
 
@@ -143,22 +144,54 @@ std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Do
 }
 
 CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Tiling& tiling) {
-    const std::int64_t count = particles.count();
+    // First by tile, block of particles by block of particles; then each tile by cell. Both are stable, and
+    // which particles make a block does not depend on the number of threads.
+    const std::int64_t count = particles.count(), tiles = tiling.tile_count();
+    const std::int64_t block_size = std::max<std::int64_t>(particle_grain, (count + 63) / 64);
+    const std::int64_t blocks = (count + block_size - 1) / block_size;
     std::vector<std::int32_t> cell(count);
-    parallel_for(count, particle_grain, [&](std::int64_t i) {
-        const std::int64_t n = tiling.find(cell_of(domain, particles.position[i]));
-        FLOTSAM_CHECK(n >= 0);
-        cell[i] = static_cast<std::int32_t>(n);
+    std::vector<std::int32_t> next(blocks * tiles, 0);  // where a block's next particle of a tile goes
+    parallel_blocks(count, block_size, [&](std::int64_t begin, std::int64_t end) {
+        std::int32_t* counts = next.data() + begin / block_size * tiles;
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t n = tiling.find(cell_of(domain, particles.position[i]));
+            FLOTSAM_CHECK(n >= 0);
+            cell[i] = static_cast<std::int32_t>(n);
+            ++counts[n / Tiling::cells_per_tile];
+        }
+    });
+    std::vector<std::int32_t> tile_begin(tiles + 1, 0);
+    std::int32_t total = 0;
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+        tile_begin[tile] = total;
+        for (std::int64_t b = 0; b < blocks; ++b) total += std::exchange(next[b * tiles + tile], total);
+    }
+    tile_begin[tiles] = total;
+    std::vector<std::int32_t> by_tile(count);
+    parallel_blocks(count, block_size, [&](std::int64_t begin, std::int64_t end) {
+        std::int32_t* places = next.data() + begin / block_size * tiles;
+        for (std::int64_t i = begin; i < end; ++i)
+            by_tile[places[cell[i] / Tiling::cells_per_tile]++] = static_cast<std::int32_t>(i);
     });
 
-    // A stable counting sort: one histogram over all cells gives every particle its place.
     CellRanges ranges;
-    ranges.begin.assign(tiling.value_count() + 1, 0);
-    for (const std::int32_t n : cell) ++ranges.begin[n + 1];
-    for (std::int64_t n = 0; n < tiling.value_count(); ++n) ranges.begin[n + 1] += ranges.begin[n];
-    std::vector<std::int32_t> next(ranges.begin.begin(), ranges.begin.end() - 1);
+    ranges.begin.resize(tiling.value_count() + 1);
+    ranges.begin.back() = total;
     std::vector<std::int32_t> source(count);  // which particle moves to place i
-    for (std::int64_t i = 0; i < count; ++i) source[next[cell[i]]++] = static_cast<std::int32_t>(i);
+    parallel_for(tiles, 1, [&](std::int64_t tile) {
+        std::int32_t* begin = ranges.begin.data() + tile * Tiling::cells_per_tile;
+        std::array<std::int32_t, Tiling::cells_per_tile> place{};
+        const std::int64_t first_cell = tile * Tiling::cells_per_tile;
+        for (std::int32_t i = tile_begin[tile]; i < tile_begin[tile + 1]; ++i)
+            ++place[cell[by_tile[i]] - first_cell];
+        std::int32_t at = tile_begin[tile];
+        for (int local = 0; local < Tiling::cells_per_tile; ++local) {
+            begin[local] = at;
+            at += std::exchange(place[local], at);
+        }
+        for (std::int32_t i = tile_begin[tile]; i < tile_begin[tile + 1]; ++i)
+            source[place[cell[by_tile[i]] - first_cell]++] = by_tile[i];
+    });
 
     std::vector<Vec3f> sorted(count);
     for_each_array(particles, [&](std::vector<Vec3f>& values) {

@@ -68,6 +68,62 @@ struct Stencil {
     }
 };
 
+// A copy of a field around one tile, `Halo` samples beyond it on every side, for whoever reads it many times.
+// Samples beyond the domain repeat the last one, as Stencil::sample does.
+template <class T, int Halo>
+class FieldWindow {
+  public:
+    static constexpr int side = Tiling::side + 2 * Halo;
+
+    // `last`: the highest valid index per axis.
+    void load(const Field<T>& field, Int3 tile, Int3 last) {
+        corner_ = tile * Tiling::side - Int3{Halo, Halo, Halo};
+        const Tiling& tiling = field.tiling();
+        T* to = values_.data();
+        for (int z = 0; z < side; ++z)
+            for (int y = 0; y < side; ++y) {
+                const int k = std::clamp(corner_.z + z, 0, last.z), j = std::clamp(corner_.y + y, 0, last.y);
+                // Along x the samples lie in at most three tiles.
+                for (int x = 0; x < side;) {
+                    const int i = std::clamp(corner_.x + x, 0, last.x);
+                    const std::int64_t n = tiling.find(i, j, k);
+                    const int run = std::min({Tiling::side - (i & 7), last.x - i + 1, side - x});
+                    const bool clamped = corner_.x + x < 0 || corner_.x + x > last.x;
+                    for (int step = 0; step < (clamped ? 1 : run); ++step, ++x)
+                        *to++ = n < 0 ? field.background() : field.values()[n + step];
+                }
+            }
+    }
+    bool holds(Int3 base) const {
+        base = base - corner_;
+        return unsigned(base.x) < unsigned(side - 1) && unsigned(base.y) < unsigned(side - 1) &&
+               unsigned(base.z) < unsigned(side - 1);
+    }
+    // The eight values of a stencil that the window holds, x fastest.
+    std::array<T, 8> gather(Int3 base) const {
+        base = base - corner_;
+        const T* p = values_.data() + base.x + side * (base.y + side * base.z);
+        constexpr int y = side, z = side * side;
+        return {p[0], p[1], p[y], p[y + 1], p[z], p[z + 1], p[z + y], p[z + y + 1]};
+    }
+
+  private:
+    Int3 corner_;
+    std::array<T, side * side * side> values_;
+};
+
+inline Int3 last_face(const Domain& domain, int axis) { return domain.cells - Int3{1, 1, 1} + unit(axis); }
+
+// The three velocity components around a tile.
+template <int Halo>
+class VelocityWindow {
+  public:
+    void load(const MacGrid& u, const Domain& domain, Int3 tile) {
+        for (int axis = 0; axis < 3; ++axis) component[axis].load(u[axis], tile, last_face(domain, axis));
+    }
+    std::array<FieldWindow<double, Halo>, 3> component;
+};
+
 inline Stencil face_stencil(const Domain& domain, Vec3 p, int axis) {
     return {domain, p, Vec3{0.5, 0.5, 0.5} - 0.5 * Vec3(unit(axis)),
             domain.cells - Int3{1, 1, 1} + unit(axis)};

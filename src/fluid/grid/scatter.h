@@ -5,14 +5,15 @@
 
 namespace flotsam {
 
-// Calls contribute(i, add) for every particle i, where add(sample, value) adds to field at a sample within
-// one cell of the particle's own cell (samples outside [0, last] are clamped to it). Each tile gathers its
-// own particles in a window of its own; windows are then added in eight rounds of tiles that do not touch
-// each other, so every sample sees the same order of additions on any number of threads.
+// Calls contribute(i, at) for every particle i, where at(sample) points to the sums of the samples from
+// `sample` on along x, to be added to; samples may lie up to two cells beyond the particle's tile. Each tile
+// gathers its own particles in a window of its own; windows are then added in eight rounds of tiles that do
+// not touch each other, so every sample sees the same order of additions on any number of threads. Samples
+// outside [0, last] are added to the nearest one.
 template <class T, class Contribute>
 void scatter_particles(Field<T>& field, const CellRanges& cells, Int3 last, const Contribute& contribute) {
     const Tiling& tiling = field.tiling();
-    constexpr int side = Tiling::side + 2, window_size = side * side * side;
+    constexpr int side = Tiling::side + 3, window_size = side * side * side;  // one below, two above
     for (int round = 0; round < 8; ++round)
         parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
             const Int3 t = tiling.tiles()[slot];
@@ -23,18 +24,24 @@ void scatter_particles(Field<T>& field, const CellRanges& cells, Int3 last, cons
 
             std::array<T, window_size> window{};
             const Int3 corner = tiling.first_cell(slot) - Int3{1, 1, 1};
-            const auto add = [&](Int3 c, T value) {
-                c = min(max(c, Int3{0, 0, 0}), last) - corner;
-                window[c.x + side * (c.y + side * c.z)] += value;
+            const auto at = [&](Int3 c) {
+                c = c - corner;
+                return window.data() + c.x + side * (c.y + side * c.z);
             };
-            for (std::int32_t i = begin; i < end; ++i) contribute(i, add);
+            for (std::int32_t i = begin; i < end; ++i) contribute(i, at);
 
+            // Beyond the domain, at the nearest sample in it.
             for (int z = 0; z < side; ++z)
-                for (int y = 0; y < side; ++y)
+                for (int y = 0; y < side; ++y) {
+                    const T* row = window.data() + side * (y + side * z);
+                    const int k = std::clamp(corner.z + z, 0, last.z),
+                              j = std::clamp(corner.y + y, 0, last.y);
                     for (int x = 0; x < side; ++x) {
-                        const std::int64_t n = tiling.find(corner + Int3{x, y, z});
-                        if (n >= 0) field[n] += window[x + side * (y + side * z)];
+                        const int i = std::clamp(corner.x + x, 0, last.x);
+                        const std::int64_t n = tiling.find(i, j, k);
+                        if (n >= 0) field[n] += row[x];
                     }
+                }
         });
 }
 

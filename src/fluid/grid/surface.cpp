@@ -1,6 +1,7 @@
 #include "fluid/grid/surface.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/sample.h"
@@ -66,7 +67,9 @@ Field<float> spread_volume(const Particles& particles, const CellRanges& cells, 
                            const std::shared_ptr<const Tiling>& tiling) {
     Field<float> filling(tiling, 0);
     const float share = 1.0f / static_cast<float>(particles_per_cell(domain));
-    scatter_particles(filling, cells, domain.cells - Int3{1, 1, 1}, [&](std::int64_t i, auto add) {
+    // A row of three cells, and one more that gets nothing, is one vector.
+    typedef float CellRow __attribute__((vector_size(4 * sizeof(float))));
+    scatter_particles(filling, cells, domain.cells - Int3{1, 1, 1}, [&](std::int64_t i, auto at) {
         const Vec3 x = Vec3(particles.position[i]) / domain.h;
         const Int3 own{int(x.x), int(x.y), int(x.z)};
         std::array<std::array<float, 3>, 3> weight;  // of the cells before, at and after the particle's own
@@ -79,12 +82,15 @@ Field<float> spread_volume(const Particles& particles, const CellRanges& cells, 
                                : domain.cells[a] == 1 ? 1
                                                       : static_cast<float>(kernel(x[a] - (c + 0.5)));
             }
+        const CellRow along_x = {share * weight[0][0], share * weight[0][1], share * weight[0][2], 0};
         for (int dk = 0; dk < 3; ++dk)
-            for (int dj = 0; dj < 3; ++dj)
-                for (int di = 0; di < 3; ++di) {
-                    const float w = weight[0][di] * weight[1][dj] * weight[2][dk];
-                    if (w > 0) add(own + Int3{di - 1, dj - 1, dk - 1}, share * w);
-                }
+            for (int dj = 0; dj < 3; ++dj) {
+                float* to = at(own + Int3{-1, dj - 1, dk - 1});
+                CellRow row;
+                std::memcpy(&row, to, sizeof row);
+                row += along_x * (weight[1][dj] * weight[2][dk]);
+                std::memcpy(to, &row, sizeof row);
+            }
     });
     return filling;
 }
@@ -125,32 +131,36 @@ void fill_up_beside_solids(Field<float>& filling, const Field<double>& full, con
 // equation.
 void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domain& domain, int sweeps) {
     Field<double> next = phi;
+    const Tiling& tiling = phi.tiling();
     for (int sweep = 0; sweep < sweeps; ++sweep) {
-        for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
-            if (trusted[n]) return;
-            const double sign = phi[n] < 0 ? -1 : 1;
-            std::array<double, 3> nearest;  // smallest neighbour per axis, as a positive distance
-            for (int a = 0; a < 3; ++a) {
-                nearest[a] = std::abs(phi[n]);
-                for (const int step : {-1, 1}) {
-                    const Int3 neighbour = c + unit(a) * step;
-                    if (domain.has_cell(neighbour)) nearest[a] = std::min(nearest[a], sign * phi(neighbour));
+        parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+            const TileView<double> view(phi, slot);
+            for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+                if (trusted[n]) return;
+                const int local = static_cast<int>(n - slot * Tiling::cells_per_tile);
+                const double here = view[local], sign = here < 0 ? -1 : 1;
+                std::array<double, 3> nearest;  // smallest neighbour per axis, as a positive distance
+                for (int a = 0; a < 3; ++a) {
+                    nearest[a] = std::abs(here);
+                    if (c[a] > 0) nearest[a] = std::min(nearest[a], sign * view.lower(local, a));
+                    if (c[a] + 1 < domain.cells[a])
+                        nearest[a] = std::min(nearest[a], sign * view.higher(local, a));
+                    nearest[a] = std::max(nearest[a], 0.0);
                 }
-                nearest[a] = std::max(nearest[a], 0.0);
-            }
-            std::sort(nearest.begin(), nearest.end());
-            double d = nearest[0] + domain.h;
-            if (d > nearest[1]) {
-                const double sum = nearest[0] + nearest[1], gap = nearest[0] - nearest[1];
-                d = 0.5 * (sum + std::sqrt(std::max(0.0, 2 * domain.h * domain.h - gap * gap)));
-                if (d > nearest[2]) {
-                    const double s3 = sum + nearest[2];
-                    const double q3 =
-                        nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2];
-                    d = (s3 + std::sqrt(std::max(0.0, s3 * s3 - 3 * (q3 - domain.h * domain.h)))) / 3;
+                std::sort(nearest.begin(), nearest.end());
+                double d = nearest[0] + domain.h;
+                if (d > nearest[1]) {
+                    const double sum = nearest[0] + nearest[1], gap = nearest[0] - nearest[1];
+                    d = 0.5 * (sum + std::sqrt(std::max(0.0, 2 * domain.h * domain.h - gap * gap)));
+                    if (d > nearest[2]) {
+                        const double s3 = sum + nearest[2];
+                        const double q3 =
+                            nearest[0] * nearest[0] + nearest[1] * nearest[1] + nearest[2] * nearest[2];
+                        d = (s3 + std::sqrt(std::max(0.0, s3 * s3 - 3 * (q3 - domain.h * domain.h)))) / 3;
+                    }
                 }
-            }
-            next[n] = sign * std::min(d, std::abs(phi[n]));
+                next[n] = sign * std::min(d, std::abs(here));
+            });
         });
         std::swap(phi, next);
     }
@@ -182,13 +192,16 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
     });
     // Only next to the surface does a filling below 1 mean a distance; deep inside it is the noise of single
     // particles.
-    for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
-        const bool wet = surface.phi[n] < 0;
-        for (int axis = 0; axis < 3; ++axis)
-            for (const int step : {-1, 1}) {
-                const Int3 neighbour = c + unit(axis) * step;
-                if (domain.has_cell(neighbour) && (surface.phi(neighbour) < 0) != wet) trusted[n] = 1;
+    parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
+        const TileView<double> view(surface.phi, slot);
+        for_each_cell_of_tile(*tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+            const int local = static_cast<int>(n - slot * Tiling::cells_per_tile);
+            const bool wet = view[local] < 0;
+            for (int a = 0; a < 3; ++a) {
+                if (c[a] > 0 && (view.lower(local, a) < 0) != wet) trusted[n] = 1;
+                if (c[a] + 1 < domain.cells[a] && (view.higher(local, a) < 0) != wet) trusted[n] = 1;
             }
+        });
     });
     for_each_cell(*tiling, domain.cells, [&](Int3, std::int64_t n) {
         if (!trusted[n]) surface.phi[n] = surface.phi[n] < 0 ? -far : far;

@@ -1,5 +1,7 @@
 #include "fluid/grid/transfer.h"
 
+#include <cstring>
+
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/sample.h"
 #include "fluid/grid/scatter.h"
@@ -18,6 +20,9 @@ struct FaceSum {
     }
 };
 
+// Two faces beside each other along x: their sums are one vector.
+typedef double FacePair __attribute__((vector_size(4 * sizeof(double))));
+
 }  // namespace
 
 MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, const Domain& domain,
@@ -26,18 +31,24 @@ MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, c
     MacGrid u;
     for (int axis = 0; axis < 3; ++axis) {
         Field<FaceSum> sums(tiling, {});
-        const Int3 last = domain.cells - Int3{1, 1, 1} + unit(axis);
-        scatter_particles(sums, cells, last, [&](std::int64_t i, auto add) {
-            const Vec3 x(particles.position[i]);
-            const Stencil s = face_stencil(domain, x, axis);
-            const double v = particles.velocity[i][axis];
-            const Vec3 gradient = affine ? Vec3(particles.affine[axis][i]) * domain.h : Vec3{};
-            for (int c = 0; c < 8; ++c) {
-                const int di = c & 1, dj = c >> 1 & 1, dk = c >> 2;
-                const double w = s.weight(di, dj, dk);
-                const Vec3 reach{di - s.share[0], dj - s.share[1], dk - s.share[2]};  // to the face, in cells
-                add(s.base + Int3{di, dj, dk}, {w * (v + dot(gradient, reach)), w});
-            }
+        scatter_particles(sums, cells, last_face(domain, axis), [&](std::int64_t i, auto at) {
+            const Stencil s = face_stencil(domain, Vec3(particles.position[i]), axis);
+            // The velocity that the particle gives to the lowest face, and its change from face to face.
+            const Vec3 step = affine ? Vec3(particles.affine[axis][i]) * domain.h : Vec3{};
+            const double lowest = particles.velocity[i][axis] -
+                                  (step.x * s.share[0] + step.y * s.share[1] + step.z * s.share[2]);
+            for (int dk = 0; dk < 2; ++dk)
+                for (int dj = 0; dj < 2; ++dj) {
+                    const double weight =
+                        (dj ? s.share[1] : 1 - s.share[1]) * (dk ? s.share[2] : 1 - s.share[2]);
+                    const double left = weight * (1 - s.share[0]), right = weight * s.share[0];
+                    const double v = lowest + dj * step.y + dk * step.z;
+                    FaceSum* row = at(s.base + Int3{0, dj, dk});
+                    FacePair pair;
+                    std::memcpy(&pair, row, sizeof pair);
+                    pair += FacePair{left * v, left, right * (v + step.x), right};
+                    std::memcpy(static_cast<void*>(row), &pair, sizeof pair);
+                }
         });
 
         u[axis] = Field<double>(tiling, 0);
@@ -55,26 +66,45 @@ MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, c
     return u;
 }
 
-void grid_to_particles_apic(Particles& particles, const MacGrid& u, const Domain& domain) {
+// Calls body(i, window) for all particles, tile by tile, with the velocity around their tile.
+template <class Body>
+void for_each_particle(const MacGrid& u, const CellRanges& cells, const Domain& domain, const Body& body) {
+    const Tiling& tiling = u[0].tiling();
+    parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+        const std::int32_t begin = cells.begin[slot * Tiling::cells_per_tile];
+        const std::int32_t end = cells.begin[(slot + 1) * Tiling::cells_per_tile];
+        if (begin == end) return;
+        VelocityWindow<1> window;
+        window.load(u, domain, tiling.tiles()[slot]);
+        for (std::int32_t i = begin; i < end; ++i) body(i, window);
+    });
+}
+
+void grid_to_particles_apic(Particles& particles, const CellRanges& cells, const MacGrid& u,
+                            const Domain& domain) {
     const double per_h = 1 / domain.h;
-    parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+    for_each_particle(u, cells, domain, [&](std::int32_t i, const VelocityWindow<1>& window) {
         const Vec3 x(particles.position[i]);
         for (int axis = 0; axis < 3; ++axis) {
             const Stencil s = face_stencil(domain, x, axis);
-            const auto v = s.gather(u[axis]);
+            const auto v = window.component[axis].gather(s.base);
             particles.velocity[i][axis] = static_cast<float>(s.mix(v));
             particles.affine[axis][i] = Vec3f(s.slope(v) * per_h);
         }
     });
 }
 
-void grid_to_particles_flip(Particles& particles, const MacGrid& u, const MacGrid& change,
-                            const Domain& domain, double flip_share) {
-    parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+void grid_to_particles_flip(Particles& particles, const CellRanges& cells, const MacGrid& u,
+                            const MacGrid& change, const Domain& domain, double flip_share) {
+    for_each_particle(u, cells, domain, [&](std::int32_t i, const VelocityWindow<1>& window) {
         const Vec3 x(particles.position[i]);
-        const Vec3 pic = sample_velocity(u, domain, x);
         const Vec3 flip = Vec3(particles.velocity[i]) + sample_velocity(change, domain, x);
-        particles.velocity[i] = Vec3f(flip_share * flip + (1 - flip_share) * pic);
+        for (int axis = 0; axis < 3; ++axis) {
+            const Stencil s = face_stencil(domain, x, axis);
+            const double pic = s.mix(window.component[axis].gather(s.base));
+            particles.velocity[i][axis] =
+                static_cast<float>(flip_share * flip[axis] + (1 - flip_share) * pic);
+        }
     });
 }
 

@@ -11,10 +11,11 @@ MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, c
                           const std::shared_ptr<const Tiling>& tiling);
 
 // APIC: particles take velocity and gradient from the grid.
-void grid_to_particles_apic(Particles& particles, const MacGrid& u, const Domain& domain);
+void grid_to_particles_apic(Particles& particles, const CellRanges& cells, const MacGrid& u,
+                            const Domain& domain);
 
 // FLIP/PIC: particles take flip_share of the change on the grid and the rest of the grid's velocity itself.
-void grid_to_particles_flip(Particles& particles, const MacGrid& u, const MacGrid& change,
-                            const Domain& domain, double flip_share);
+void grid_to_particles_flip(Particles& particles, const CellRanges& cells, const MacGrid& u,
+                            const MacGrid& change, const Domain& domain, double flip_share);
 
 }  // namespace flotsam
