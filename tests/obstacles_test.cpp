@@ -121,7 +121,11 @@ TEST_CASE("a sloping surface that a solid pierces is solved to no divergence, by
 }
 
 TEST_CASE("no particle enters a solid or passes through it, however thin and fast") {
-    const double h = 0.05, dt = 0.02;
+    const double dt = 0.02;
+    Domain domain;  // everything is open: only the solid holds the particles
+    domain.cells = {20, 20, 20};
+    domain.h = 0.05;
+    for (Wall& wall : domain.walls) wall.kind = WallKind::open;
     for (const SolidShape& shape : {solid_box({1.0, 0.01, 1.0}), solid_sphere(0.3, 0.02)})
         for (const double speed : {0.0, 3.0, 20.0}) {
             Pose before{{0.5, 0.5, 0.5}, {}}, after = before;
@@ -133,7 +137,7 @@ TEST_CASE("no particle enters a solid or passes through it, however thin and fas
                                 0.5 + 0.4 * test::noise(i + 14000)};
                 const Vec3 way = Vec3{test::noise(i + 1), test::noise(i + 2), test::noise(i + 3)} * 0.4;
                 if (shape.distance->contains(before.to_body(from))) continue;
-                const Vec3 to = slide_around(obstacles, from, from + way, h);
+                const Vec3 to = slide_around(obstacles, from, from + way, domain);
                 const Vec3 start = before.to_body(from), end = after.to_body(to);
                 CHECK(shape.distance->distance(end) > 0);
                 // Above the plate stays above it, unless it went around the edge.
@@ -142,6 +146,27 @@ TEST_CASE("no particle enters a solid or passes through it, however thin and fas
                 if (shape.mesh.vertices.size() == 8 && !beside) CHECK(start.y * end.y > 0);
             }
         }
+}
+
+TEST_CASE("no particle slips under a solid that stands on the floor, or between it and a wall") {
+    Domain domain;
+    domain.cells = {20, 20, 20};
+    domain.h = 0.05;
+    const SolidShape shape = solid_box({0.3, 0.2, 0.4});
+    const Pose pose{{0.5, 0.1, 0.2}, {}};  // touches the floor and the back wall
+    const std::vector<Obstacle> obstacles{{shape.distance, pose, pose, 0.02, 1.0, nullptr}};
+    int tried = 0;
+    for (int i = 0; i < 20000; ++i) {
+        const Vec3 from{0.5 + 0.3 * test::noise(i), 1e-4 + 0.1 * (1 + test::noise(i + 7000)),
+                        1e-4 + 0.3 * (1 + test::noise(i + 14000))};
+        if (obstacles[0].distance(from) < 5e-5) continue;
+        const Vec3 way{0.1 * test::noise(i + 1), 0.1 * test::noise(i + 2), 0.1 * test::noise(i + 3)};
+        const Vec3 to = slide_around(obstacles, from, from + way, domain);
+        CHECK(obstacles[0].distance(to) > 0);
+        CHECK(domain.has_cell(domain.cell_of(to)));
+        ++tried;
+    }
+    CHECK(tried > 5000);
 }
 
 TEST_CASE("a piston pushes exactly the liquid it displaces out of a brim-full tank with an open top") {

@@ -56,7 +56,7 @@ void advance_particles(Particles& particles, const MacGrid& u, const Domain& dom
             walk.enter(x0);
             const Vec3 middle = x0 + 0.5 * dt * walk.velocity(x0);
             Vec3 x = x0 + dt * walk.velocity(middle);
-            if (!obstacles.empty()) x = slide_around(obstacles, x0, x, domain.h);
+            if (!obstacles.empty()) x = slide_around(obstacles, x0, x, domain);
             for (int a = 0; a < 3; ++a) {
                 if (!domain.open(2 * a)) x[a] = std::max(x[a], gap);
                 if (!domain.open(2 * a + 1)) x[a] = std::min(x[a], size[a] - gap);

@@ -1,5 +1,6 @@
 #include "fluid/grid/obstacles.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fluid/grid/sample.h"
@@ -122,8 +123,17 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     return o;
 }
 
-Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, double h) {
-    const double gap = 1e-3 * h;  // particles stay this far from a surface
+Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, const Domain& domain) {
+    const double h = domain.h, gap = 1e-3 * h;  // particles stay this far from a surface
+    const auto hold = [&](Vec3 p) {
+        for (int a = 0; a < 3; ++a) {
+            if (!domain.open(2 * a)) p[a] = std::max(p[a], gap);
+            if (!domain.open(2 * a + 1)) p[a] = std::min(p[a], domain.size()[a] - gap);
+        }
+        return p;
+    };
+    const Vec3 start = from;
+    to = hold(to);
     // Two solids may push a particle to and fro between them; a few rounds settle all but impossible gaps.
     for (int round = 0; round < 3; ++round) {
         bool moved = false;
@@ -166,13 +176,18 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, do
                 b += normal(b) * (gap - shape.distance(b));
                 moved = true;
             }
-            to = obstacle.after.to_world(b);
+            to = hold(obstacle.after.to_world(b));
         }
-        if (!moved) break;
+        if (!moved) return to;
         // The next round starts when every obstacle has made its move.
         from = to;
     }
-    return to;
+    // Pushed from one solid or side into another to the last. Where it came from is better, if that is free.
+    const auto free = [&](Vec3 p) {
+        return std::none_of(obstacles.begin(), obstacles.end(),
+                            [&](const Obstacle& o) { return o.distance(p) < 0.25 * gap; });
+    };
+    return !free(to) && free(start) ? start : to;
 }
 
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain) {

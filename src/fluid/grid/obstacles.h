@@ -51,8 +51,9 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                           const std::shared_ptr<const Tiling>& tiling);
 
 // Where a particle that wants to go from `from` to `to` ends up: it slides along the obstacles and never
-// enters them, however thin they are and however fast they come.
-Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, double h);
+// enters them, however thin they are and however fast they come. Closed sides of the domain hold it, too:
+// under a solid that stands on the floor there is no way through.
+Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, const Domain& domain);
 
 // Takes the velocity into solids away from faces that are closed, leaving the tangential part, so that
 // particles beside a solid see no flow into it.
