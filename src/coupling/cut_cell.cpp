@@ -40,11 +40,6 @@ double crowding_time(const Scenario& scenario, double dt) {
     return std::max(10 * dt, g > 0 ? 12 * std::sqrt(scenario.domain.h / g) : 0.0);
 }
 
-Vec3 momentum(const Particles& particles, double mass) {
-    return mass * fixed_sum<Vec3>(static_cast<std::int64_t>(particles.velocity.size()), 4096,
-                                  [&](std::int64_t i) { return Vec3(particles.velocity[i]); });
-}
-
 bool all_finite(const MacGrid& u) {
     for (const Field<double>& component : u)
         for (const double value : component.values())
@@ -102,7 +97,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     // Carry the liquid along last step's velocity; let some in and some out.          [Zarifi17 Alg. 3, 3]
     liquid.particles = old.particles;
     advance_particles(liquid.particles, old.velocity, domain, dt);
-    const Exchange out = drain(liquid.particles, domain, settings, ctx.time);
+    const Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
     const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt);
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
@@ -113,8 +108,9 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const bool markers = settings.carrier == Carrier::markers;
     liquid.velocity = markers ? advect_velocity(old.velocity, domain, liquid.tiling, dt)
                               : particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
+    if (markers) impose_emitters(liquid.velocity, domain, settings, ctx.time, dt);
     const MacGrid carried = settings.carrier == Carrier::flip ? liquid.velocity : MacGrid{};
-    const Vec3 momentum_before = momentum(old.particles, mass);
+    const Vec3 momentum_before = momentum(old.particles, old.velocity, domain, mass);
     stage_done("to_grid");
 
     // Where is the surface now?                                                       [Alg. 3, 8;
@@ -160,17 +156,18 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (settings.carrier == Carrier::apic) grid_to_particles_apic(liquid.particles, liquid.velocity, domain);
     if (settings.carrier == Carrier::flip)
         grid_to_particles_flip(liquid.particles, liquid.velocity, change, domain, settings.flip_share);
+    if (settings.reseed)
+        ledger.particles_reseeded =
+            reseed(liquid.particles, cells, domain, settings, liquid.phi, liquid.velocity, ctx.step);
+
+    // What changed hands. All that moved the particles comes before this, so that nothing escapes the ledger.
     ledger.particles_in = in.count;
     ledger.particles_out = out.count;
     ledger.inflow = mass * in.velocity_sum;
     ledger.outflow = mass * out.velocity_sum;
     ledger.gravity = scenario.gravity * (mass * double(liquid.particles.count()) * dt);
-    if (!markers)
-        ledger.unaccounted = momentum(liquid.particles, mass) - momentum_before - ledger.gravity -
-                             ledger.walls - ledger.friction - ledger.inflow + ledger.outflow;
-    if (settings.reseed)
-        ledger.particles_reseeded =
-            reseed(liquid.particles, cells, domain, settings, liquid.phi, liquid.velocity, ctx.step);
+    ledger.unaccounted = momentum(liquid.particles, liquid.velocity, domain, mass) - momentum_before -
+                         ledger.gravity - ledger.walls - ledger.friction - ledger.inflow + ledger.outflow;
     stage_done("to_particles");
 
     next.time = ctx.time + dt;
