@@ -21,6 +21,15 @@ Tiling::Tiling(Int3 cells, std::vector<Int3> tiles)
         FLOTSAM_CHECK(entry < 0);
         entry = static_cast<std::int32_t>(slot);
     }
+    neighbours_.resize(6 * tiles_.size());
+    for (std::size_t slot = 0; slot < tiles_.size(); ++slot)
+        for (int side_index = 0; side_index < 6; ++side_index) {
+            const Int3 t = tiles_[slot] + unit(side_index / 2) * (side_index % 2 ? 1 : -1);
+            const bool inside = t.x >= 0 && t.y >= 0 && t.z >= 0 && t.x < table_size_.x &&
+                                t.y < table_size_.y && t.z < table_size_.z;
+            neighbours_[6 * slot + side_index] =
+                inside ? table_[t.x + table_size_.x * (t.y + std::int64_t{table_size_.y} * t.z)] : -1;
+        }
 }
 
 }  // namespace flotsam

@@ -9,6 +9,7 @@
 // among processes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -45,12 +46,19 @@ class Tiling {
     }
     std::int64_t find(Int3 c) const { return find(c.x, c.y, c.z); }
 
+    // The tile beside tile `slot` along an axis, direction 0 for the lower and 1 for the higher one; -1 where
+    // there is none.
+    std::int32_t neighbour(std::int64_t slot, int axis, int direction) const {
+        return neighbours_[6 * slot + 2 * axis + direction];
+    }
+
     static constexpr int local_index(int i, int j, int k) { return i + side * (j + side * k); }
 
   private:
     Int3 cells_, table_size_;
     std::vector<Int3> tiles_;
-    std::vector<std::int32_t> table_;  // slot of each tile of the domain, or -1
+    std::vector<std::int32_t> table_;       // slot of each tile of the domain, or -1
+    std::vector<std::int32_t> neighbours_;  // six per tile
 };
 
 template <class T>
@@ -91,6 +99,38 @@ class Field {
     std::shared_ptr<const Tiling> tiling_;
     T background_{};
     std::vector<T> values_;
+};
+
+// A tile's values and those beside it, for stencils that reach one cell along one axis at a time.
+template <class T>
+class TileView {
+  public:
+    TileView(const Field<T>& field, std::int64_t slot)
+        : own_(field.values().data() + slot * Tiling::cells_per_tile), background_(field.background()) {
+        for (int side = 0; side < 6; ++side) {
+            const std::int32_t n = field.tiling().neighbour(slot, side / 2, side % 2);
+            beside_[side] =
+                n < 0 ? nullptr : field.values().data() + std::int64_t{n} * Tiling::cells_per_tile;
+        }
+    }
+    T operator[](int local) const { return own_[local]; }
+    // The value one cell lower or higher along an axis; the background where no tile exists.
+    T lower(int local, int axis) const {
+        return place(local, axis) > 0 ? own_[local - stride(axis)] : far(2 * axis, local + 7 * stride(axis));
+    }
+    T higher(int local, int axis) const {
+        return place(local, axis) < 7 ? own_[local + stride(axis)]
+                                      : far(2 * axis + 1, local - 7 * stride(axis));
+    }
+
+  private:
+    static int stride(int axis) { return 1 << (3 * axis); }
+    static int place(int local, int axis) { return local >> (3 * axis) & 7; }
+    T far(int side, int local) const { return beside_[side] ? beside_[side][local] : background_; }
+
+    const T* own_;
+    std::array<const T*, 6> beside_;
+    T background_;
 };
 
 // Calls body(cell, n) for the cells of tile `slot` with indices below `end`; n is the value's index.

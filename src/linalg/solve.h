@@ -13,7 +13,7 @@ struct SolveTolerance {
 };
 
 struct SolverSettings {
-    std::string name = "iccg";
+    std::string name = "multigrid";  // or "iccg"
     SolveTolerance tolerance;
 };
 

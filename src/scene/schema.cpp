@@ -354,9 +354,10 @@ std::vector<TableRule> make_tables() {
          "The linear solver for the pressure.",
          {{.name = "name",
            .types = a_text,
-           .fallback = "\"iccg\"",
-           .meaning = "iccg: conjugate gradients with incomplete Cholesky",
-           .choices = {"iccg"}},
+           .fallback = "\"multigrid\"",
+           .meaning =
+               "multigrid: conjugate gradients with a V-cycle; iccg: with incomplete Cholesky, the yardstick",
+           .choices = {"multigrid", "iccg"}},
           {.name = "tolerance",
            .types = a_number,
            .fallback = "1e-8",

@@ -1,6 +1,7 @@
 #include "fluid/grid/projection.h"
 
 #include "fluid/grid/surface.h"
+#include "linalg/multigrid.h"
 
 namespace flotsam {
 
@@ -10,65 +11,95 @@ namespace {
 // hundredth the solver slows down and nothing is gained, since the surface is not known that well.
 constexpr double least_theta = 0.01;
 
-// Calls visit(cell, n) for liquid cells in natural order: x fastest, then y, then z. Incomplete Cholesky
-// converges markedly faster in this order than tile by tile.
-template <class Visit>
-void visit_in_natural_order(const Tiling& tiling, Int3 end, const Visit& visit) {
-    const std::vector<Int3>& tiles = tiling.tiles();  // sorted by z, y, x
-    for (std::int64_t layer = 0; layer < tiling.tile_count();) {
-        std::int64_t layer_end = layer;
-        while (layer_end < tiling.tile_count() && tiles[layer_end].z == tiles[layer].z) ++layer_end;
-        for (int k = 0; k < Tiling::side && tiles[layer].z * Tiling::side + k < end.z; ++k)
-            for (std::int64_t row = layer; row < layer_end;) {
-                std::int64_t row_end = row;
-                while (row_end < layer_end && tiles[row_end].y == tiles[row].y) ++row_end;
-                for (int j = 0; j < Tiling::side && tiles[row].y * Tiling::side + j < end.y; ++j)
-                    for (std::int64_t slot = row; slot < row_end; ++slot) {
-                        const Int3 first = tiling.first_cell(slot);
-                        for (int i = 0; i < Tiling::side && first.x + i < end.x; ++i)
-                            visit(first + Int3{i, j, k},
-                                  slot * Tiling::cells_per_tile + Tiling::local_index(i, j, k));
-                    }
-                row = row_end;
+constexpr int block = Tiling::cells_per_tile;
+constexpr std::int64_t tile_grain = 4;
+
+Int3 cell_at(const Tiling& tiling, std::int64_t slot, int local) {
+    return tiling.first_cell(slot) + Int3{local & 7, local >> 3 & 7, local >> 6};
+}
+
+// A tile whose cells are all liquid, and all those beside it too.
+bool all_liquid(const PressureSystem& system, std::int64_t slot) {
+    const Int3 first = system.phi.tiling().first_cell(slot), last = first + Int3{7, 7, 7};
+    for (int axis = 0; axis < 3; ++axis)
+        if (first[axis] == 0 || last[axis] >= system.domain->cells[axis] - 1) return false;
+    const TileView<double> phi(system.phi, slot);
+    for (int local = 0; local < block; ++local) {
+        if (phi[local] >= 0) return false;
+        for (int axis = 0; axis < 3; ++axis)
+            if (phi.lower(local, axis) >= 0 || phi.higher(local, axis) >= 0) return false;
+    }
+    return true;
+}
+
+// Labels connected liquid and collects the bodies that no free surface holds.
+std::vector<std::vector<std::int64_t>> find_sealed(const Network<double>& network) {
+    const Tiling& tiling = network.tiling();
+    // Within a tile, each cell's label is the lowest cell it is connected to; a plain tile is one body.
+    std::vector<std::int32_t> parent(tiling.value_count());
+    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
+        const auto base = static_cast<std::int32_t>(slot * block);
+        if (network.plain(slot)) {
+            std::fill_n(parent.begin() + base, block, base);
+            return;
+        }
+        const TileCoefficients<double>& c = network.coefficients(slot);
+        const auto root = [&](std::int32_t n) {
+            while (parent[n] != n) n = parent[n] = parent[parent[n]];
+            return n;
+        };
+        for (int local = 0; local < block; ++local) {
+            parent[base + local] = base + local;
+            for (int axis = 0; axis < 3; ++axis) {
+                const int stride = 1 << (3 * axis);
+                if ((local >> (3 * axis) & 7) == 0 || c.link[axis][local] == 0) continue;
+                const std::int32_t a = root(base + local), b = root(base + local - stride);
+                parent[std::max(a, b)] = std::min(a, b);
             }
-        layer = layer_end;
+        }
+        for (int local = 0; local < block; ++local) parent[base + local] = root(base + local);
+    });
+    const auto root = [&](std::int32_t n) {
+        while (parent[n] != n) n = parent[n] = parent[parent[n]];
+        return n;
+    };
+    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot)
+        for (int axis = 0; axis < 3; ++axis) {
+            const std::int32_t below = tiling.neighbour(slot, axis, 0);
+            if (below < 0) continue;
+            const int stride = 1 << (3 * axis);
+            for (int local = 0; local < block; ++local) {
+                if ((local >> (3 * axis) & 7) != 0 || network.coefficients(slot).link[axis][local] == 0)
+                    continue;
+                const std::int32_t a = root(parent[slot * block + local]);
+                const std::int32_t b = root(parent[std::int64_t{below} * block + local + 7 * stride]);
+                parent[std::max(a, b)] = std::min(a, b);
+                if (network.plain(slot) && network.plain(below)) break;  // one link tells all
+            }
+        }
+    std::vector<char> held(tiling.value_count(), 0);
+    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+        if (network.plain(slot)) continue;
+        for (int local = 0; local < block; ++local)
+            for (int axis = 0; axis < 3; ++axis)
+                if (network.ground(slot, axis, local) > 0) held[root(parent[slot * block + local])] = 1;
     }
-}
-
-// Calls visit(neighbour, face cell, axis, outward sign) for the six faces of a cell.
-template <class Visit>
-void for_each_face(Int3 c, const Visit& visit) {
-    for (int axis = 0; axis < 3; ++axis) {
-        visit(c - unit(axis), c, axis, -1);
-        visit(c + unit(axis), c + unit(axis), axis, 1);
-    }
-}
-
-void label_pockets(PressureSystem& system) {
-    const auto rows = static_cast<std::int32_t>(system.cell.size());
-    system.pocket.assign(rows, -1);
-    std::vector<std::int32_t> stack;
-    for (std::int32_t start = 0; start < rows; ++start) {
-        if (system.pocket[start] >= 0) continue;
-        const auto label = static_cast<std::int32_t>(system.sealed.size());
-        system.sealed.push_back(1);
-        system.pocket[start] = label;
-        stack.push_back(start);
-        while (!stack.empty()) {
-            const Int3 c = system.cell[stack.back()];
-            stack.pop_back();
-            for_each_face(c, [&](Int3 neighbour, Int3 at, int axis, int) {
-                const Face f = system.face(at, axis);
-                if (f.kind == Face::Kind::surface_low || f.kind == Face::Kind::surface_high)
-                    system.sealed[label] = 0;
-                if (f.kind != Face::Kind::interior) return;
-                std::int32_t& other = system.pocket[system.row(neighbour)];
-                if (other >= 0) return;
-                other = label;
-                stack.push_back(system.row(neighbour));
-            });
+    std::vector<std::vector<std::int64_t>> sealed;
+    std::vector<std::int32_t> pocket(tiling.value_count(), -1);
+    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+        if (network.plain(slot) && held[root(static_cast<std::int32_t>(slot * block))]) continue;
+        for (int local = 0; local < block; ++local) {
+            if (network.coefficients(slot).diagonal[local] == 0) continue;
+            const std::int32_t body = root(parent[slot * block + local]);
+            if (held[body]) continue;
+            if (pocket[body] < 0) {
+                pocket[body] = static_cast<std::int32_t>(sealed.size());
+                sealed.emplace_back();
+            }
+            sealed[pocket[body]].push_back(slot * block + local);
         }
     }
+    return sealed;
 }
 
 // The part of a side's pressure that acts on the liquid in cell c.
@@ -94,167 +125,244 @@ Vec3 side_impulse(const PressureSystem& system, Int3 c, int side, double pi, dou
     return Vec3(unit(axis)) * (-sign * p * wet * domain.h * domain.h * dt);
 }
 
-}  // namespace
-
-Face PressureSystem::face(Int3 c, int axis) const {
-    const Int3 low = c - unit(axis);
-    const bool has_low = domain->has_cell(low), has_high = domain->has_cell(c);
-    const bool wet_low = has_low && phi(low) < 0, wet_high = has_high && phi(c) < 0;
-    if (!wet_low && !wet_high) return {Face::Kind::none};
-    if (wet_low && wet_high) return {Face::Kind::interior};
-    const Face::Kind surface = wet_low ? Face::Kind::surface_low : Face::Kind::surface_high;
-    if (!has_low || !has_high) {
-        if (!domain->open(2 * axis + (has_low ? 1 : 0))) return {Face::Kind::wall};
-        return {surface, 0.5, 0.5};  // beyond an open side there is nothing: the surface is at the side
+void stop_at_closed_sides(MacGrid& u, const Domain& domain) {
+    for (int axis = 0; axis < 3; ++axis) {
+        const Tiling& tiling = u[axis].tiling();
+        parallel_for(tiling.tile_count(), 64, [&](std::int64_t slot) {
+            const int first = tiling.first_cell(slot)[axis];
+            for (const int side : {0, domain.cells[axis]}) {
+                if (side < first || side >= first + Tiling::side || domain.open(2 * axis + (side > 0)))
+                    continue;
+                for (int local = 0; local < block; ++local)
+                    if ((local >> (3 * axis) & 7) == side - first) u[axis][slot * block + local] = 0;
+            }
+        });
     }
-    const double inside = wet_low ? phi(low) : phi(c), outside = wet_low ? phi(c) : phi(low);
-    const double reach = inside / (inside - outside);  // [Zarifi17 Eq. 4.43]
-    // The place of the surface is not clamped with theta: a displaced surface would not be level, and would
-    // move.
-    return {surface, std::max(reach, least_theta), reach};
 }
 
-double PressureSystem::surface_potential(Int3 c, int axis, Face f) const {
-    const bool low = f.kind == Face::Kind::surface_low;
-    const Vec3 center = domain->cell_center(low ? c - unit(axis) : c);
-    const Vec3 place = center + Vec3(unit(axis)) * ((low ? f.reach : -f.reach) * domain->h);
+}  // namespace
+
+Face PressureSystem::face(Int3 c, int axis, int direction, double here, double beyond) const {
+    const int next = c[axis] + (direction ? 1 : -1);
+    if (next < 0 || next >= domain->cells[axis]) {
+        if (here >= 0) return {Face::Kind::none};
+        if (!domain->open(2 * axis + direction)) return {Face::Kind::wall};
+        return {Face::Kind::surface, 0.5,
+                0.5};  // beyond an open side there is nothing: the surface is at the side
+    }
+    if (here >= 0 && beyond >= 0) return {Face::Kind::none};
+    if (here < 0 && beyond < 0) return {Face::Kind::interior};
+    const double reach = here < 0 ? here / (here - beyond) : beyond / (beyond - here);  // [Zarifi17 Eq. 4.43]
+    // The place of the surface is not clamped with theta: a displaced surface would not be level, and would
+    // move.
+    return {Face::Kind::surface, std::max(reach, least_theta), reach};
+}
+
+double PressureSystem::surface_potential(Int3 c, int axis, int direction, double reach) const {
+    const Vec3 place = domain->cell_center(c) + Vec3(unit(axis)) * ((direction ? reach : -reach) * domain->h);
     return -dot(gravity, place) - datum;
 }
 
-PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density) {
-    PressureSystem system{&domain, gravity, density, 0, std::move(phi), {}, {}, {}, {}};
-    system.row = Field<std::int32_t>(system.phi.shared_tiling(), -1);
-    visit_in_natural_order(system.phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
-        if (system.phi[n] >= 0) return;
-        system.row[n] = static_cast<std::int32_t>(system.cell.size());
-        system.cell.push_back(c);
-    });
-    label_pockets(system);
-
-    double sum = 0, count = 0;
-    for (const Int3 c : system.cell)
-        for_each_face(c, [&](Int3, Int3 at, int axis, int) {
-            const Face f = system.face(at, axis);
-            if (f.kind != Face::Kind::surface_low && f.kind != Face::Kind::surface_high) return;
-            sum += system.surface_potential(at, axis, f);
-            count += 1;
-        });
-    if (count > 0) system.datum = sum / count;
-    return system;
+template <class Body>
+void PressureSystem::for_each_liquid_cell(std::int64_t slot, const Body& body) const {
+    const Tiling& tiling = network.tiling();
+    const std::int64_t base = phi.tiling().find(tiling.first_cell(slot));
+    const TileCoefficients<double>& c = network.coefficients(slot);
+    for (int local = 0; local < block; ++local)
+        if (c.diagonal[local] != 0) body(cell_at(tiling, slot, local), base + local, local, slot);
 }
 
-SymmetricMatrix assemble(const PressureSystem& system) {
-    SymmetricMatrix matrix;
-    matrix.column.reserve(4 * system.cell.size());
-    matrix.value.reserve(4 * system.cell.size());
-    for (std::size_t r = 0; r < system.cell.size(); ++r) {
-        const Int3 c = system.cell[r];
-        double diagonal = 0;
-        for (const int axis : {2, 1, 0}) {  // ascending columns: the neighbour below in z comes first
-            const Face f = system.face(c, axis);
-            if (f.kind == Face::Kind::interior) matrix.add(system.row(c - unit(axis)), -1);
-        }
-        for_each_face(c, [&](Int3, Int3 at, int axis, int) {
-            const Face f = system.face(at, axis);
-            if (f.kind != Face::Kind::wall && f.kind != Face::Kind::none) diagonal += 1 / f.theta;
+PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density) {
+    PressureSystem system{&domain, gravity, density, std::move(phi), 0, {}, {}};
+    const Tiling& all = system.phi.tiling();
+    std::vector<char> kind(all.tile_count());  // 0 dry, 1 mixed, 2 plain
+    parallel_for(all.tile_count(), tile_grain, [&](std::int64_t slot) {
+        for_each_cell_of_tile(all, slot, domain.cells, [&](Int3, std::int64_t n) {
+            if (system.phi[n] < 0) kind[slot] = 1;
         });
-        // A single cell between walls has no open face; any positive number keeps the matrix regular.
-        matrix.add(static_cast<std::int32_t>(r), diagonal > 0 ? diagonal : 1);
-        matrix.end_row();
+        if (kind[slot] && all_liquid(system, slot)) kind[slot] = 2;
+    });
+    std::vector<Int3> tiles;
+    std::vector<std::int64_t> mixed;
+    for (std::int64_t slot = 0; slot < all.tile_count(); ++slot) {
+        if (kind[slot] == 1) mixed.push_back(static_cast<std::int64_t>(tiles.size()));
+        if (kind[slot]) tiles.push_back(all.tiles()[slot]);
     }
-    return matrix;
+    system.network = Network<double>(std::make_shared<Tiling>(domain.cells, std::move(tiles)));
+    system.network.set_mixed(mixed);
+
+    // One row per liquid cell, conductance 1 / theta [Zarifi17 Eq. 4.38 with 4.40; the factor dt / rho is in
+    // the unknown].
+    struct SurfaceSum {
+        double potential = 0, faces = 0;
+        SurfaceSum& operator+=(SurfaceSum o) {
+            potential += o.potential;
+            faces += o.faces;
+            return *this;
+        }
+    };
+    const Tiling& tiling = system.network.tiling();
+    const SurfaceSum surface =
+        fixed_sum<SurfaceSum>(std::int64_t(mixed.size()), tile_grain, [&](std::int64_t m) {
+            const std::int64_t slot = mixed[m];
+            const TileView<double> distance(system.phi, all.find(tiling.first_cell(slot)) / block);
+            TileCoefficients<double>& c = system.network.mixed(slot);
+            auto& ground = system.network.ground(slot);
+            SurfaceSum sum;
+            for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 cell, std::int64_t n) {
+                const int local = static_cast<int>(n - slot * block);
+                if (distance[local] >= 0) return;
+                for (int axis = 0; axis < 3; ++axis)
+                    for (const int direction : {0, 1}) {
+                        const double beyond =
+                            direction ? distance.higher(local, axis) : distance.lower(local, axis);
+                        const Face f = system.face(cell, axis, direction, distance[local], beyond);
+                        if (f.kind == Face::Kind::interior && direction == 0) c.link[axis][local] = 1;
+                        if (f.kind != Face::Kind::surface) continue;
+                        ground[axis][local] += 1 / f.theta;
+                        sum += {system.surface_potential(cell, axis, direction, f.reach), 1};
+                    }
+            });
+            return sum;
+        });
+    system.network.finish([&](std::int64_t slot, int local) {
+        const Int3 cell = cell_at(tiling, slot, local);
+        return domain.has_cell(cell) && system.phi(cell) < 0;
+    });
+    if (surface.faces > 0) system.datum = surface.potential / surface.faces;
+    system.sealed = find_sealed(system.network);
+    return system;
 }
 
 ProjectionReport project(const PressureSystem& system, const Field<double>& source, double dt,
                          const SolverSettings& solver, MacGrid& u, Field<double>& potential,
                          std::array<Field<char>, 3>& changed) {
     const Domain& domain = *system.domain;
-    const Tiling& tiling = system.phi.tiling();
-    const auto rows = static_cast<std::int64_t>(system.cell.size());
+    const Tiling& tiling = system.network.tiling();
+    const Tiling& all = system.phi.tiling();
     const double to_unknown = dt / domain.h;  // x = (pi / rho - datum) dt / h [m/s]
+    const auto all_slot = [&](std::int64_t slot) { return all.find(tiling.first_cell(slot)) / block; };
+    // Calls visit(face, axis, direction) for the six faces of a liquid cell.
+    const auto for_each_face = [&](const TileView<double>& distance, Int3 c, int local, const auto& visit) {
+        for (int axis = 0; axis < 3; ++axis)
+            for (const int direction : {0, 1}) {
+                const double beyond = direction ? distance.higher(local, axis) : distance.lower(local, axis);
+                visit(system.face(c, axis, direction, distance[local], beyond), axis, direction);
+            }
+    };
+    // What flows out of a cell on the whole, per face area [m/s].
+    const auto outflow = [&](const std::array<TileView<double>, 3>& velocity, int local) {
+        double sum = 0;
+        for (int axis = 0; axis < 3; ++axis)
+            sum += velocity[axis].higher(local, axis) - velocity[axis][local];
+        return sum;
+    };
+    const auto velocity_views = [&](std::int64_t slot) {
+        return std::array{TileView<double>(u[0], slot), TileView<double>(u[1], slot),
+                          TileView<double>(u[2], slot)};
+    };
 
-    // Closed sides stand still.
-    for (int axis = 0; axis < 3; ++axis)
-        for_each_cell(tiling, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
-            const int side = 2 * axis + (c[axis] == 0 ? 0 : 1);
-            if ((c[axis] == 0 || c[axis] == domain.cells[axis]) && !domain.open(side)) u[axis][n] = 0;
-        });
+    stop_at_closed_sides(u, domain);
 
     // What flows out of each cell, and what the surface's known potential does about it [Zarifi17 Eq. 4.38].
-    std::vector<double> b(rows), x(rows);
-    parallel_for(rows, 1024, [&](std::int64_t r) {
-        const Int3 c = system.cell[r];
-        double inflow = source(c) * domain.h;
-        for_each_face(c, [&](Int3, Int3 at, int axis, int outward) {
-            inflow -= outward * u[axis](at);
-            const Face f = system.face(at, axis);
-            if (f.kind == Face::Kind::surface_low || f.kind == Face::Kind::surface_high)
-                inflow += to_unknown * system.surface_potential(at, axis, f) / f.theta;
+    std::vector<double> b(tiling.value_count(), 0.0), x(tiling.value_count(), 0.0);
+    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+        const TileView<double> distance(system.phi, all_slot(tile));
+        const auto velocity = velocity_views(all_slot(tile));
+        const bool plain = system.network.plain(tile);
+        system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int local, std::int64_t slot) {
+            double inflow = source[n] * domain.h - outflow(velocity, local);
+            if (!plain)
+                for_each_face(distance, c, local, [&](Face f, int axis, int direction) {
+                    if (f.kind == Face::Kind::surface)
+                        inflow +=
+                            to_unknown * system.surface_potential(c, axis, direction, f.reach) / f.theta;
+                });
+            b[slot * block + local] = inflow;
+            x[slot * block + local] = (potential(c) / system.density - system.datum) * to_unknown;
         });
-        b[r] = inflow;
-        x[r] = (potential(c) / system.density - system.datum) * to_unknown;
     });
 
     // A sealed pocket cannot change its volume: what flows into it on the whole is removed and reported.
     ProjectionReport report;
-    std::vector<double> inflow(system.sealed.size(), 0), size(system.sealed.size(), 0);
-    for (std::int64_t r = 0; r < rows; ++r) {
-        inflow[system.pocket[r]] += b[r];
-        size[system.pocket[r]] += 1;
+    for (const std::vector<std::int64_t>& pocket : system.sealed) {
+        double inflow = 0;
+        for (const std::int64_t n : pocket) inflow += b[n];
+        for (const std::int64_t n : pocket) b[n] -= inflow / double(pocket.size());
+        report.removed_flux += inflow * domain.h * domain.h;
     }
-    for (std::int64_t r = 0; r < rows; ++r)
-        if (system.sealed[system.pocket[r]]) b[r] -= inflow[system.pocket[r]] / size[system.pocket[r]];
-    for (std::size_t p = 0; p < system.sealed.size(); ++p)
-        if (system.sealed[p]) report.removed_flux += inflow[p] * domain.h * domain.h;
 
-    report.solve = solve_iccg(assemble(system), b, x, solver.tolerance);
+    if (solver.name == "iccg") {
+        const AssembledNetwork assembled = assemble(system.network);
+        std::vector<double> rhs, unknown;
+        for (const std::int64_t n : assembled.cell_index) rhs.push_back(b[n]), unknown.push_back(x[n]);
+        report.solve = solve_iccg(assembled.matrix, rhs, unknown, solver.tolerance);
+        for (std::size_t r = 0; r < unknown.size(); ++r) x[assembled.cell_index[r]] = unknown[r];
+    } else {
+        report.solve = Multigrid(system.network).solve(b, x, solver.tolerance);
+    }
 
     // pi of a sealed pocket is defined up to a constant: its lowest pressure is taken as zero.
-    std::vector<double> lowest(system.sealed.size(), 1e300);
-    for (std::int64_t r = 0; r < rows; ++r) {
-        const double p =
-            x[r] / to_unknown + system.datum + dot(system.gravity, domain.cell_center(system.cell[r]));
-        lowest[system.pocket[r]] = std::min(lowest[system.pocket[r]], p);
+    for (const std::vector<std::int64_t>& pocket : system.sealed) {
+        double lowest = 1e300;
+        for (const std::int64_t n : pocket) {
+            const Vec3 place = domain.cell_center(cell_at(tiling, n / block, static_cast<int>(n % block)));
+            lowest = std::min(lowest, x[n] / to_unknown + system.datum + dot(system.gravity, place));
+        }
+        for (const std::int64_t n : pocket) x[n] -= lowest * to_unknown;
     }
-    for (std::int64_t r = 0; r < rows; ++r)
-        if (system.sealed[system.pocket[r]]) x[r] -= lowest[system.pocket[r]] * to_unknown;
 
-    // u -= grad(pi) dt / rho [Zarifi17 Eq. 4.31], the same theta as in the matrix.
-    const auto unknown = [&](Int3 c) { return x[system.row(c)]; };
-    for (int axis = 0; axis < 3; ++axis) {
-        changed[axis] = Field<char>(system.phi.shared_tiling(), 0);
-        for_each_cell(tiling, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
-            const Face f = system.face(c, axis);
-            changed[axis][n] = f.kind != Face::Kind::none;
-            if (f.kind == Face::Kind::interior) {
-                u[axis][n] -= unknown(c) - unknown(c - unit(axis));
-            } else if (f.kind == Face::Kind::surface_low) {
-                u[axis][n] -=
-                    (to_unknown * system.surface_potential(c, axis, f) - unknown(c - unit(axis))) / f.theta;
-            } else if (f.kind == Face::Kind::surface_high) {
-                u[axis][n] -= (unknown(c) - to_unknown * system.surface_potential(c, axis, f)) / f.theta;
+    // u -= grad(pi) dt / rho [Zarifi17 Eq. 4.31], with the same theta as in the matrix.
+    Field<double> unknown(system.network.shared_tiling(), 0);
+    unknown.values() = std::move(x);
+    potential = Field<double>(system.phi.shared_tiling(), 0);
+    for (auto& marks : changed) marks = Field<char>(system.phi.shared_tiling(), 0);
+    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+        const TileView<double> distance(system.phi, all_slot(tile)), here(unknown, tile);
+        const bool plain = system.network.plain(tile);
+        system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int local, std::int64_t) {
+            potential[n] = system.density * (here[local] / to_unknown + system.datum);
+            if (plain) {
+                for (int axis = 0; axis < 3; ++axis) {
+                    u[axis][n] -= here[local] - here.lower(local, axis);
+                    changed[axis][n] = 1;
+                }
+                return;
+            }
+            for_each_face(distance, c, local, [&](Face f, int axis, int direction) {
+                // The low face is this cell's own; a high face is the next cell's, unless that one is not
+                // liquid.
+                if (direction == 1 && f.kind == Face::Kind::interior) return;
+                const std::int64_t at = direction ? all.find(c + unit(axis)) : n;
+                changed[axis][at] = 1;
+                if (f.kind == Face::Kind::interior) u[axis][at] -= here[local] - here.lower(local, axis);
+                if (f.kind != Face::Kind::surface) return;
+                const double change =
+                    (to_unknown * system.surface_potential(c, axis, direction, f.reach) - here[local]) /
+                    f.theta;
+                u[axis][at] -= direction ? change : -change;
+            });
+        });
+    });
+
+    report.largest_divergence = parallel_max(tiling.tile_count(), tile_grain, 0, [&](std::int64_t tile) {
+        double largest = 0;
+        const auto velocity = velocity_views(all_slot(tile));
+        system.for_each_liquid_cell(tile, [&](Int3, std::int64_t n, int local, std::int64_t) {
+            largest = std::max(largest, std::abs(outflow(velocity, local) / domain.h - source[n]));
+        });
+        return largest;
+    });
+    report.wall_impulse = fixed_sum<Vec3>(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+        Vec3 impulse;
+        if (system.network.plain(tile)) return impulse;
+        system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int, std::int64_t) {
+            for (int side = 0; side < 6; ++side) {
+                const int axis = side / 2;
+                const bool at_side = side % 2 ? c[axis] == domain.cells[axis] - 1 : c[axis] == 0;
+                if (at_side && !domain.open(side)) impulse += side_impulse(system, c, side, potential[n], dt);
             }
         });
-    }
-
-    potential = Field<double>(system.phi.shared_tiling(), 0);
-    parallel_for(rows, 1024, [&](std::int64_t r) {
-        potential.at(system.cell[r]) = system.density * (x[r] / to_unknown + system.datum);
-    });
-    report.largest_divergence = parallel_max(rows, 1024, 0, [&](std::int64_t r) {
-        const Int3 c = system.cell[r];
-        double outflow = -source(c) * domain.h;
-        for_each_face(c, [&](Int3, Int3 at, int axis, int outward) { outflow += outward * u[axis](at); });
-        return std::abs(outflow) / domain.h;
-    });
-    report.wall_impulse = fixed_sum<Vec3>(rows, 1024, [&](std::int64_t r) {
-        const Int3 c = system.cell[r];
-        Vec3 impulse;
-        for (int side = 0; side < 6; ++side) {
-            const int axis = side / 2;
-            const bool at_side = side % 2 ? c[axis] == domain.cells[axis] - 1 : c[axis] == 0;
-            if (at_side && !domain.open(side)) impulse += side_impulse(system, c, side, potential(c), dt);
-        }
         return impulse;
     });
     return report;

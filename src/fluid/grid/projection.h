@@ -8,21 +8,15 @@
 #include <vector>
 
 #include "fluid/grid/liquid.h"
+#include "linalg/network.h"
 #include "linalg/solve.h"
-#include "linalg/symmetric_matrix.h"
 
 namespace flotsam {
 
 // How a face takes part in the solve. This is the one place where theta is clamped; matrix, right-hand side,
 // gradient and audit all read it here.
 struct Face {
-    enum class Kind {
-        none,
-        interior,
-        surface_low,
-        surface_high,
-        wall
-    } kind;            // surface_low: liquid on the low side
+    enum class Kind { none, interior, surface, wall } kind;  // surface: liquid on one side only
     double theta = 1;  // distance over which the potential changes, in cells; never less than 0.01
     double reach = 1;  // where the surface is: its distance from the liquid cell's centre, in cells
 };
@@ -31,23 +25,26 @@ struct PressureSystem {
     const Domain* domain;
     Vec3 gravity;
     double density;
-    double datum;                      // -g.x of the mean surface; keeps numbers small [m^2/s^2]
-    Field<double> phi;                 // distance that the solve sees
-    Field<std::int32_t> row;           // of a liquid cell in the matrix, or -1
-    std::vector<Int3> cell;            // of each row, in natural order
-    std::vector<std::int32_t> pocket;  // of each row: which connected body of liquid it belongs to
-    std::vector<char> sealed;          // of each pocket: it has no free surface
+    Field<double> phi;  // distance that the solve sees; liquid cells are those below zero
+    double datum = 0;   // -g.x of the mean surface; keeps numbers small [m^2/s^2]
+    Network<double>
+        network;  // of the unknowns x = (pi / rho - datum) dt / h [m/s], on the tiles that hold liquid
+    std::vector<std::vector<std::int64_t>>
+        sealed;  // the unknowns of each connected body of liquid without free surface
 
-    Face face(Int3 c, int axis) const;
-    // The prescribed potential -g.x, less the datum, where the surface crosses a face's line [m^2/s^2].
-    double surface_potential(Int3 c, int axis, Face f) const;
+    // The face between cell `c`, whose distance is `here`, and the next one along an axis, whose distance is
+    // `beyond`.
+    Face face(Int3 c, int axis, int direction, double here, double beyond) const;
+    // The prescribed potential -g.x, less the datum, at the surface beyond cell c's face [m^2/s^2].
+    double surface_potential(Int3 c, int axis, int direction, double reach) const;
+    // Calls body(c, n, local, slot) for the liquid cells of a tile of the network: n is the value's index in
+    // phi's tiling, `local` its place in tile `slot` of the network.
+    template <class Body>
+    void for_each_liquid_cell(std::int64_t slot, const Body& body) const;
 };
 
 // `phi` less than zero in liquid cells; extended liquid (thin films) included.
 PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density);
-
-// A x = b with x = pi dt / (rho h) [m/s]: one row per liquid cell, area-weighted [Zarifi17 Eq. 4.38, 4.40].
-SymmetricMatrix assemble(const PressureSystem& system);
 
 struct ProjectionReport {
     SolveReport solve;

@@ -5,6 +5,7 @@
 #include <openvdb/tools/MeshToVolume.h>
 
 #include "core/check.h"
+#include "geometry/mesh_distance.h"
 #include "geometry/mesh_reader.h"
 #include "geometry/shape.h"
 
@@ -40,10 +41,8 @@ class MeshShape final : public Shape {
 
 }  // namespace
 
-ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, double spacing) {
-    FLOTSAM_CHECK(spacing > 0 && scale > 0, spacing, scale);
-    TriangleMesh mesh = read_mesh(file);
-    for (Vec3& v : mesh.vertices) v = v * scale + position;
+ShapePtr mesh_distance(const TriangleMesh& mesh, const std::string& file, double spacing) {
+    FLOTSAM_CHECK(spacing > 0, spacing);
     if (const std::int64_t open = boundary_edge_count(mesh); open > 0)
         throw UserError(
             fmt::format("{}: the mesh is not closed: {} of its edges border a hole\n"
@@ -84,6 +83,13 @@ ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, d
                         "  give it a larger 'scale' or the domain a higher 'resolution'",
                         file, 2 * spacing));
     return std::make_shared<MeshShape>(std::move(grid), box, spacing);
+}
+
+ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, double spacing) {
+    FLOTSAM_CHECK(scale > 0, scale);
+    TriangleMesh mesh = read_mesh(file);
+    for (Vec3& v : mesh.vertices) v = v * scale + position;
+    return mesh_distance(mesh, file, spacing);
 }
 
 }  // namespace flotsam

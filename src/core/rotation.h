@@ -1,0 +1,51 @@
+// Rotations as orthonormal matrices.
+#pragma once
+
+#include <array>
+
+#include "core/vec.h"
+
+namespace flotsam {
+
+struct Rotation {
+    std::array<Vec3, 3> row{Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}};
+
+    // Counter-clockwise about `axis` (any length but zero), seen against it (Rodrigues).
+    static Rotation about(Vec3 axis, double radians) {
+        axis = axis / length(axis);
+        const double c = std::cos(radians), s = std::sin(radians);
+        Rotation r;
+        for (int i = 0; i < 3; ++i) {
+            const Vec3 e(unit(i));
+            const Vec3 turned = c * e + s * cross(axis, e) + (1 - c) * dot(axis, e) * axis;  // column i
+            for (int j = 0; j < 3; ++j) r.row[j][i] = turned[j];
+        }
+        return r;
+    }
+    Rotation inverse() const {
+        Rotation r;
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) r.row[i][j] = row[j][i];
+        return r;
+    }
+    friend Vec3 operator*(const Rotation& r, Vec3 v) {
+        return {dot(r.row[0], v), dot(r.row[1], v), dot(r.row[2], v)};
+    }
+    friend Rotation operator*(const Rotation& a, const Rotation& b) {
+        const Rotation columns = b.inverse();
+        Rotation r;
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) r.row[i][j] = dot(a.row[i], columns.row[j]);
+        return r;
+    }
+};
+
+// Where a body is: body coordinates to world coordinates.
+struct Pose {
+    Vec3 position;
+    Rotation rotation;
+    Vec3 to_world(Vec3 p) const { return rotation * p + position; }
+    Vec3 to_body(Vec3 p) const { return rotation.inverse() * (p - position); }
+};
+
+}  // namespace flotsam

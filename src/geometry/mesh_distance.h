@@ -1,0 +1,15 @@
+// Signed distance to a closed triangle mesh.
+#pragma once
+
+#include <string>
+
+#include "geometry/shape.h"
+#include "geometry/triangle_mesh.h"
+
+namespace flotsam {
+
+// Sampled on voxels of `spacing` [m]. Throws UserError, calling the mesh `name`, when it is not closed, far
+// too large, or too small to be seen.
+ShapePtr mesh_distance(const TriangleMesh& mesh, const std::string& name, double spacing);
+
+}  // namespace flotsam

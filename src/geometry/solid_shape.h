@@ -1,0 +1,30 @@
+// The shapes that solids are made of: a signed distance and a closed mesh of the same surface, in body
+// coordinates.
+#pragma once
+
+#include <string>
+
+#include "geometry/shape.h"
+#include "geometry/triangle_mesh.h"
+
+namespace flotsam {
+
+struct SolidShape {
+    ShapePtr distance;
+    TriangleMesh mesh;  // round shapes are inscribed so that the mesh has the exact volume
+};
+
+// Centred on the origin; axes of symmetry along y. `spacing` is the size of the mesh's facets on round parts
+// [m].
+SolidShape solid_box(Vec3 edges);
+SolidShape solid_sphere(double radius, double spacing);
+SolidShape solid_capsule(double radius, double length, double spacing);  // length between the caps' centres
+SolidShape solid_cylinder(double radius, double length, double spacing);
+SolidShape solid_cone(double radius, double height, double spacing);  // tip up
+SolidShape solid_torus(double ring_radius, double tube_radius, double spacing);
+// For slabs: a disc in the x-y plane, extruded along z.
+SolidShape solid_disc(double radius, double depth, double spacing);
+// A closed mesh file; throws UserError with the reason when it is not closed.
+SolidShape solid_mesh(const std::string& file, double scale, double spacing);
+
+}  // namespace flotsam

@@ -1,0 +1,546 @@
+#include "linalg/multigrid.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <tuple>
+
+namespace flotsam {
+
+namespace {
+
+constexpr int block = Tiling::cells_per_tile;
+constexpr std::int64_t tile_grain = 4;
+
+// A row of eight values along x is one vector register; a tile is 64 of them.
+template <class T>
+struct RowOf {
+    typedef T type __attribute__((vector_size(8 * sizeof(T))));
+};
+template <class T>
+using Row = typename RowOf<T>::type;
+
+template <class T>
+Row<T> load(const T* p) {
+    Row<T> v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class T>
+void store(T* p, Row<T> v) {
+    std::memcpy(p, &v, sizeof v);
+}
+// The values one place lower along x, `first` coming in; and one place higher, `last` coming in.
+template <class R, class T>
+R from_left(R v, T first) {
+    R moved = __builtin_shufflevector(v, v, 0, 0, 1, 2, 3, 4, 5, 6);
+    moved[0] = first;
+    return moved;
+}
+template <class R, class T>
+R from_right(R v, T last) {
+    R moved = __builtin_shufflevector(v, v, 1, 2, 3, 4, 5, 6, 7, 7);
+    moved[7] = last;
+    return moved;
+}
+
+// A tile's block of a vector and the six blocks beside it.
+template <class T>
+struct Around {
+    const T* own;
+    std::array<const T*, 6> beside;
+    Around(const T* values, const Tiling& tiling, std::int64_t slot) : own(values + slot * block) {
+        for (int side = 0; side < 6; ++side) {
+            const std::int32_t n = tiling.neighbour(slot, side / 2, side % 2);
+            beside[side] = values + (n < 0 ? tiling.tile_count() : std::int64_t{n}) * block;
+        }
+    }
+    // The six neighbours of row (j, k): left, right, below, above, behind, before.
+    struct Rows {
+        Row<T> center;
+        Row<T> next[6];
+    };
+    Rows rows(int j, int k) const {
+        const int r = 8 * (j + 8 * k);
+        Rows out;
+        out.center = load(own + r);
+        out.next[0] = from_left(out.center, beside[0][r + 7]);
+        out.next[1] = from_right(out.center, beside[1][r]);
+        out.next[2] = load(j > 0 ? own + r - 8 : beside[2] + r + 56);
+        out.next[3] = load(j < 7 ? own + r + 8 : beside[3] + r - 56);
+        out.next[4] = load(k > 0 ? own + r - 64 : beside[4] + r + 448);
+        out.next[5] = load(k < 7 ? own + r + 64 : beside[5] + r - 448);
+        return out;
+    }
+};
+
+// The links of a tile's rows, and its diagonal.
+template <class T>
+struct MixedLinks {
+    const TileCoefficients<T>& own;
+    std::array<const TileCoefficients<T>*, 3> high;
+    MixedLinks(const Network<T>& network, std::int64_t slot) : own(network.coefficients(slot)) {
+        for (int axis = 0; axis < 3; ++axis)
+            high[axis] = &network.coefficients(network.tiling().neighbour(slot, axis, 1));
+    }
+    // Sum of link times neighbour over the six neighbours of row (j, k).
+    Row<T> gather(const typename Around<T>::Rows& v, int j, int k) const {
+        const int r = 8 * (j + 8 * k);
+        const Row<T> x = load(own.link[0].data() + r), y = load(own.link[1].data() + r),
+                     z = load(own.link[2].data() + r);
+        return x * v.next[0] + from_right(x, high[0]->link[0][r]) * v.next[1] + y * v.next[2] +
+               load(j < 7 ? own.link[1].data() + r + 8 : high[1]->link[1].data() + r - 56) * v.next[3] +
+               z * v.next[4] +
+               load(k < 7 ? own.link[2].data() + r + 64 : high[2]->link[2].data() + r - 448) * v.next[5];
+    }
+    Row<T> diagonal(int j, int k) const { return load(own.diagonal.data() + 8 * (j + 8 * k)); }
+    // 1 / diagonal, and 0 where there is no unknown.
+    Row<T> inverse(int j, int k) const {
+        const Row<T> d = diagonal(j, k), none{};
+        return d > none ? T(1) / d : none;
+    }
+};
+template <class T>
+struct PlainLinks {
+    Row<T> gather(const typename Around<T>::Rows& v, int, int) const {
+        return ((v.next[0] + v.next[1]) + (v.next[2] + v.next[3])) + (v.next[4] + v.next[5]);
+    }
+    Row<T> diagonal(int, int) const { return Row<T>{} + T(6); }
+    Row<T> inverse(int, int) const { return Row<T>{} + T(1.0 / 6); }
+};
+
+// Calls body(slot, links) with the links of each tile, tiles side by side.
+template <class T, class Body>
+void for_each_tile(const Network<T>& network, const Body& body) {
+    parallel_for(network.tiling().tile_count(), tile_grain, [&](std::int64_t slot) {
+        if (network.plain(slot))
+            body(slot, PlainLinks<T>{});
+        else
+            body(slot, MixedLinks<T>(network, slot));
+    });
+}
+template <class T, class Term>
+double sum_over_tiles(const Network<T>& network, const Term& term) {
+    return fixed_sum<double>(network.tiling().tile_count(), tile_grain, [&](std::int64_t slot) {
+        return network.plain(slot) ? term(slot, PlainLinks<T>{}) : term(slot, MixedLinks<T>(network, slot));
+    });
+}
+
+template <class Body>
+void for_each_row(const Body& body) {
+    for (int k = 0; k < 8; ++k)
+        for (int j = 0; j < 8; ++j) body(j, k, 8 * (j + 8 * k));
+}
+
+double total(Row<double> v) { return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])); }
+
+// Chebyshev of the fourth kind, degree 2, for eigenvalues of D^-1 A up to 2, with the weights that minimise
+// the two-grid bound (Lottes 2023, table 1): z1 = 2/3 D^-1 r0, z2 = 1/5 z1 + 6/5 D^-1 r1, x += beta1 z1 +
+// beta2 z2.
+constexpr float first_share = 2.0f / 3, carry = 0.2f, second_share = 1.2f;
+constexpr float beta1 = 1.02387287570313f, beta2 = 1.26408905371085f;
+
+// x = smoother applied to b from a zero guess, in one pass: A z1 = 2/3 b - gather(z1).
+void smooth_from_zero(const Network<float>& network, const TileVector<float>& b, TileVector<float>& scaled,
+                      TileVector<float>& x) {
+    for_each_tile(network, [&](std::int64_t slot, const auto& links) {
+        for_each_row([&](int j, int k, int r) {
+            store(scaled.data() + slot * block + r,
+                  first_share * links.inverse(j, k) * load(b.data() + slot * block + r));
+        });
+    });
+    for_each_tile(network, [&](std::int64_t slot, const auto& links) {
+        const Around<float> z(scaled.data(), network.tiling(), slot);
+        for_each_row([&](int j, int k, int r) {
+            const auto rows = z.rows(j, k);
+            const Row<float> residual =
+                (1 - first_share) * load(b.data() + slot * block + r) + links.gather(rows, j, k);
+            store(x.data() + slot * block + r, (beta1 + beta2 * carry) * rows.center +
+                                                   beta2 * second_share * links.inverse(j, k) * residual);
+        });
+    });
+}
+
+// x improved by the smoother; `z` is scratch. Returns the product of b and the new x.
+double smooth_again(const Network<float>& network, const TileVector<float>& b, TileVector<float>& z,
+                    TileVector<float>& x) {
+    for_each_tile(network, [&](std::int64_t slot, const auto& links) {
+        const Around<float> around(x.data(), network.tiling(), slot);
+        for_each_row([&](int j, int k, int r) {
+            const auto rows = around.rows(j, k);
+            const Row<float> residual = load(b.data() + slot * block + r) -
+                                        links.diagonal(j, k) * rows.center + links.gather(rows, j, k);
+            store(z.data() + slot * block + r, first_share * links.inverse(j, k) * residual);
+        });
+    });
+    return sum_over_tiles(network, [&](std::int64_t slot, const auto& links) {
+        const Around<float> around(z.data(), network.tiling(), slot);
+        Row<double> product{};
+        for_each_row([&](int j, int k, int r) {
+            const auto rows = around.rows(j, k);
+            // r0 = z1 D / (2/3); r1 = r0 - A z1.
+            const Row<float> residual =
+                (1 / first_share - 1) * links.diagonal(j, k) * rows.center + links.gather(rows, j, k);
+            const Row<float> improved = load(x.data() + slot * block + r) +
+                                        (beta1 + beta2 * carry) * rows.center +
+                                        beta2 * second_share * links.inverse(j, k) * residual;
+            store(x.data() + slot * block + r, improved);
+            product += __builtin_convertvector(improved * load(b.data() + slot * block + r), Row<double>);
+        });
+        return total(product);
+    });
+}
+
+// Where a fine cell's parent is: the coarse tile and the place in it.
+struct Parent {
+    Int3 coarsens;
+    Int3 tile(Int3 fine_tile) const {
+        return {fine_tile.x >> coarsens.x, fine_tile.y >> coarsens.y, fine_tile.z >> coarsens.z};
+    }
+    // First coarse cell of a fine tile's cells within the coarse tile.
+    Int3 corner(Int3 fine_tile) const {
+        return {coarsens.x ? 4 * (fine_tile.x & 1) : 0, coarsens.y ? 4 * (fine_tile.y & 1) : 0,
+                coarsens.z ? 4 * (fine_tile.z & 1) : 0};
+    }
+    int row(Int3 corner_cell, int j, int k) const {  // first index of the coarse row of fine row (j, k)
+        return 8 * ((corner_cell.y + (j >> coarsens.y)) + 8 * (corner_cell.z + (k >> coarsens.z)));
+    }
+};
+
+// Calls body(fine slot, coarse slot) with the children of each coarse tile together, coarse tiles side by
+// side.
+class Children {
+  public:
+    Children(const Tiling& fine, const Tiling& coarse, Int3 coarsens) : of_(coarse.tile_count()) {
+        const Parent parent{coarsens};
+        for (std::int64_t slot = 0; slot < fine.tile_count(); ++slot) {
+            const Int3 t = parent.tile(fine.tiles()[slot]) * Tiling::side;
+            of_[coarse.find(t) / block].push_back(static_cast<std::int32_t>(slot));
+        }
+    }
+    const std::vector<std::int32_t>& of(std::int64_t coarse_slot) const { return of_[coarse_slot]; }
+
+  private:
+    std::vector<std::vector<std::int32_t>> of_;
+};
+
+// Coarse b = sum over children of the residual b - A x.
+void restrict_residual(const Network<float>& network, Int3 coarsens, const Tiling& coarse,
+                       const TileVector<float>& b, const TileVector<float>& x, TileVector<float>& coarse_b) {
+    const Children children(network.tiling(), coarse, coarsens);
+    const Parent parent{coarsens};
+    parallel_for(coarse.tile_count(), 1, [&](std::int64_t coarse_slot) {
+        float* to = coarse_b.data() + coarse_slot * block;
+        std::memset(to, 0, block * sizeof(float));
+        for (const std::int32_t slot : children.of(coarse_slot)) {
+            const Int3 corner = parent.corner(network.tiling().tiles()[slot]);
+            const Around<float> around(x.data(), network.tiling(), slot);
+            const auto add = [&](const auto& links) {
+                for_each_row([&](int j, int k, int r) {
+                    const auto rows = around.rows(j, k);
+                    const Row<float> residual = load(b.data() + std::int64_t{slot} * block + r) -
+                                                links.diagonal(j, k) * rows.center + links.gather(rows, j, k);
+                    float* row = to + parent.row(corner, j, k) + corner.x;
+                    if (coarsens.x)
+                        for (int i = 0; i < 4; ++i) row[i] += residual[2 * i] + residual[2 * i + 1];
+                    else
+                        for (int i = 0; i < 8; ++i) row[i] += residual[i];
+                });
+            };
+            if (network.plain(slot))
+                add(PlainLinks<float>{});
+            else
+                add(MixedLinks<float>(network, slot));
+        }
+    });
+}
+
+// x += the parent's value, where there is an unknown.
+void add_correction(const Network<float>& network, Int3 coarsens, const Tiling& coarse,
+                    const TileVector<float>& coarse_x, TileVector<float>& x) {
+    const Parent parent{coarsens};
+    parallel_for(network.tiling().tile_count(), tile_grain, [&](std::int64_t slot) {
+        const Int3 t = network.tiling().tiles()[slot];
+        const std::int64_t coarse_slot = coarse.find(parent.tile(t) * Tiling::side) / block;
+        const Int3 corner = parent.corner(t);
+        const TileCoefficients<float>& c = network.coefficients(slot);
+        for_each_row([&](int j, int k, int r) {
+            const Row<float> row = load(coarse_x.data() + coarse_slot * block + parent.row(corner, j, k));
+            Row<float> value = row;
+            if (coarsens.x)
+                value = corner.x ? __builtin_shufflevector(row, row, 4, 4, 5, 5, 6, 6, 7, 7)
+                                 : __builtin_shufflevector(row, row, 0, 0, 1, 1, 2, 2, 3, 3);
+            if (!network.plain(slot)) {
+                const Row<float> none{};
+                value = load(c.diagonal.data() + r) > none ? value : none;
+            }
+            store(x.data() + slot * block + r, load(x.data() + slot * block + r) + value);
+        });
+    });
+}
+
+// The coarsest level, a handful of cells: symmetric Gauss-Seidel until it is as good as exact.
+void solve_coarsest(const Network<float>& network, const TileVector<float>& b, TileVector<float>& x) {
+    const Tiling& tiling = network.tiling();
+    std::fill(x.begin(), x.end(), 0.0f);
+    const auto relax = [&](std::int64_t n) {
+        const std::int64_t slot = n / block;
+        const auto local = static_cast<int>(n % block);
+        const float diagonal = network.coefficients(slot).diagonal[local];
+        if (diagonal == 0) return;
+        const Int3 cell = tiling.first_cell(slot) + Int3{local & 7, local >> 3 & 7, local >> 6};
+        float sum = b[n];
+        for (int axis = 0; axis < 3; ++axis) {
+            const float low = network.coefficients(slot).link[axis][local],
+                        high = network.high_link(slot, cell, local, axis);
+            if (low != 0) sum += low * x[tiling.find(cell - unit(axis))];
+            if (high != 0) sum += high * x[tiling.find(cell + unit(axis))];
+        }
+        x[n] = sum / diagonal;
+    };
+    for (int sweep = 0; sweep < 8; ++sweep) {
+        for (std::int64_t n = 0; n < tiling.value_count(); ++n) relax(n);
+        for (std::int64_t n = tiling.value_count(); n-- > 0;) relax(n);
+    }
+}
+
+// The next coarser network. `size` is the edge of a fine cell along each axis, in cells of the finest grid.
+Network<float> coarsen(const Network<float>& fine, Int3 size, Int3 coarsens) {
+    const Tiling& tiling = fine.tiling();
+    const Parent parent{coarsens};
+    std::vector<Int3> tiles;
+    for (const Int3 t : tiling.tiles()) tiles.push_back(parent.tile(t));
+    std::sort(tiles.begin(), tiles.end(),
+              [](Int3 a, Int3 b) { return std::tie(a.z, a.y, a.x) < std::tie(b.z, b.y, b.x); });
+    tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
+    const auto halve = [&](int n, int c) { return c ? (n + 1) / 2 : n; };
+    const Int3 cells = tiling.cells();
+    const Int3 coarse_cells{halve(cells.x, coarsens.x), halve(cells.y, coarsens.y),
+                            halve(cells.z, coarsens.z)};
+    Network<float> coarse(std::make_shared<Tiling>(coarse_cells, tiles));
+    std::vector<std::int64_t> all(coarse.tiling().tile_count());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    coarse.set_mixed(all);
+    std::vector<std::array<char, block>> unknown(all.size());
+
+    const Children children(tiling, coarse.tiling(), coarsens);
+    parallel_for(coarse.tiling().tile_count(), 1, [&](std::int64_t coarse_slot) {
+        auto& links = coarse.mixed(coarse_slot);
+        auto& grounds = coarse.ground(coarse_slot);
+        unknown[coarse_slot].fill(0);
+        for (const std::int32_t slot : children.of(coarse_slot)) {
+            const Int3 corner = parent.corner(tiling.tiles()[slot]);
+            const TileCoefficients<float>& c = fine.coefficients(slot);
+            const auto is_unknown = [&](Int3 cell) {
+                const std::int64_t n = tiling.find(cell);
+                return n >= 0 && fine.coefficients(n / block).diagonal[n % block] > 0;
+            };
+            for_each_cell_of_tile(
+                tiling, slot, tiling.first_cell(slot) + Int3{8, 8, 8}, [&](Int3 cell, std::int64_t n) {
+                    const auto local = static_cast<int>(n % block);
+                    if (c.diagonal[local] == 0) return;
+                    const int to = Tiling::local_index(corner.x + ((local & 7) >> coarsens.x),
+                                                       corner.y + ((local >> 3 & 7) >> coarsens.y),
+                                                       corner.z + ((local >> 6) >> coarsens.z));
+                    unknown[coarse_slot][to] = 1;
+                    for (int axis = 0; axis < 3; ++axis) {
+                        // From a cell's centre to its parent's: half a cell, or nothing when it has no
+                        // sibling along this axis.
+                        const int area = size[(axis + 1) % 3] * size[(axis + 2) % 3];
+                        const auto way = [&](Int3 child) {
+                            if (!coarsens[axis]) return 0.0f;
+                            Int3 sibling = child;
+                            sibling[axis] ^= 1;
+                            return is_unknown(sibling) ? 0.5f * float(size[axis]) / float(area) : 0.0f;
+                        };
+                        const float link = c.link[axis][local];
+                        if (link > 0 && (!coarsens[axis] || cell[axis] % 2 == 0))
+                            links.link[axis][to] += 1 / (1 / link + way(cell) + way(cell - unit(axis)));
+                        const float ground = fine.ground(slot, axis, local);
+                        if (ground > 0) grounds[axis][to] += 1 / (1 / ground + way(cell));
+                    }
+                });
+        }
+    });
+    coarse.finish([&](std::int64_t slot, int local) { return unknown[slot][local] != 0; });
+    return coarse;
+}
+
+Network<float> in_single_precision(const Network<double>& network) {
+    Network<float> single(network.shared_tiling());
+    std::vector<std::int64_t> slots;
+    for (std::int64_t slot = 0; slot < network.tiling().tile_count(); ++slot)
+        if (!network.plain(slot)) slots.push_back(slot);
+    single.set_mixed(slots);
+    parallel_for(std::int64_t(slots.size()), tile_grain, [&](std::int64_t m) {
+        const std::int64_t slot = slots[m];
+        const TileCoefficients<double>& from = network.coefficients(slot);
+        TileCoefficients<float>& to = single.mixed(slot);
+        for (int i = 0; i < block; ++i) {
+            to.diagonal[i] = float(from.diagonal[i]);
+            for (int axis = 0; axis < 3; ++axis) {
+                to.link[axis][i] = float(from.link[axis][i]);
+                single.ground(slot)[axis][i] = float(network.ground(slot, axis, i));
+            }
+        }
+    });
+    return single;
+}
+
+}  // namespace
+
+Multigrid::Multigrid(const Network<double>& network) : network_(network) {
+    const auto add_level = [&](Network<float> level) {
+        const std::size_t values = level.tiling().value_count() + block;
+        levels_.push_back({std::move(level),
+                           {},
+                           TileVector<float>(values, 0.0f),
+                           TileVector<float>(values, 0.0f),
+                           TileVector<float>(values, 0.0f)});
+    };
+    add_level(in_single_precision(network));
+    Int3 size{1, 1, 1};
+    while (levels_.back().network.tiling().tile_count() > 0) {
+        const Int3 cells = levels_.back().network.tiling().cells();
+        const Int3 coarsens{cells.x > 2, cells.y > 2, cells.z > 2};
+        if (coarsens == Int3{0, 0, 0}) break;
+        levels_.back().coarsens = coarsens;
+        Network<float> next = coarsen(levels_.back().network, size, coarsens);
+        levels_.back().network.forget_grounds();
+        add_level(std::move(next));
+        for (int axis = 0; axis < 3; ++axis) size[axis] <<= coarsens[axis];
+    }
+    levels_.back().network.forget_grounds();
+}
+
+double Multigrid::cycle() {
+    Level& fine = levels_.front();
+    if (levels_.size() == 1) {
+        solve_coarsest(fine.network, fine.b, fine.x);
+        return sum_over_tiles(fine.network, [&](std::int64_t slot, const auto&) {
+            double sum = 0;
+            for (std::int64_t n = slot * block; n < (slot + 1) * block; ++n)
+                sum += double(fine.b[n]) * fine.x[n];
+            return sum;
+        });
+    }
+    smooth_from_zero(fine.network, fine.b, fine.z, fine.x);
+    cycle_below(0);
+    return smooth_again(fine.network, fine.b, fine.z, fine.x);
+}
+
+// Corrects the smoothed x of a level by the levels below it.
+void Multigrid::cycle_below(std::size_t level) {
+    Level& fine = levels_[level];
+    Level& coarse = levels_[level + 1];
+    restrict_residual(fine.network, fine.coarsens, coarse.network.tiling(), fine.b, fine.x, coarse.b);
+    if (level + 2 == levels_.size()) {
+        solve_coarsest(coarse.network, coarse.b, coarse.x);
+    } else {
+        smooth_from_zero(coarse.network, coarse.b, coarse.z, coarse.x);
+        cycle_below(level + 1);
+        (void)smooth_again(coarse.network, coarse.b, coarse.z, coarse.x);
+    }
+    add_correction(fine.network, fine.coarsens, coarse.network.tiling(), coarse.x, fine.x);
+}
+
+std::vector<double> Multigrid::precondition(std::span<const double> residual) {
+    Level& fine = levels_.front();
+    for (std::size_t n = 0; n < residual.size(); ++n) fine.b[n] = float(residual[n]);
+    (void)cycle();
+    return {fine.x.begin(), fine.x.begin() + std::ptrdiff_t(residual.size())};
+}
+
+SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
+                             const SolveTolerance& tolerance) {
+    const Tiling& tiling = network_.tiling();
+    const std::size_t values = tiling.value_count() + block;
+    TileVector<float>&single_r = levels_.front().b, &z = levels_.front().x;
+    TileVector<double> r(values, 0.0), p(values, 0.0), q(values, 0.0);
+
+    // q = A v, returns v . q.
+    const auto apply = [&](const TileVector<double>& v) {
+        return sum_over_tiles(network_, [&](std::int64_t slot, const auto& links) {
+            const Around<double> around(v.data(), tiling, slot);
+            Row<double> product{};
+            for_each_row([&](int j, int k, int row) {
+                const auto rows = around.rows(j, k);
+                const Row<double> a = links.diagonal(j, k) * rows.center - links.gather(rows, j, k);
+                store(q.data() + slot * block + row, a);
+                product += rows.center * a;
+            });
+            return total(product);
+        });
+    };
+    // Sum over all values of what term(first index of a row) gives.
+    const auto sum_rows = [&](const auto& term) {
+        return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
+            Row<double> sum{};
+            for (std::int64_t n = slot * block; n < (slot + 1) * block; n += 8) sum += term(n);
+            return total(sum);
+        });
+    };
+    const double rows = sum_rows([&](std::int64_t n) {
+        const Row<double> d = load(network_.coefficients(n / block).diagonal.data() + n % block), none{};
+        return d > none ? none + 1.0 : none;
+    });
+    const double norm =
+        std::sqrt(sum_rows([&](std::int64_t n) { return load(b.data() + n) * load(b.data() + n); }));
+    if (!std::isfinite(norm)) return {false, 0, norm};
+    const double wanted = std::max(tolerance.relative * norm, tolerance.absolute * std::sqrt(rows));
+    if (norm <= wanted) {
+        std::fill(x.begin(), x.end(), 0.0);
+        return {};
+    }
+
+    // Textbook conjugate gradients [Saad 2003, alg. 9.1]; the preconditioner sees r in single precision.
+    const auto residual_from_x = [&] {
+        std::copy(x.begin(), x.end(), p.begin());
+        (void)apply(p);
+        return std::sqrt(sum_rows([&](std::int64_t n) {
+            const Row<double> value = load(b.data() + n) - load(q.data() + n);
+            store(r.data() + n, value);
+            store(single_r.data() + n, __builtin_convertvector(value, Row<float>));
+            return value * value;
+        }));
+    };
+    SolveReport report;
+    double residual = residual_from_x();
+    std::fill(p.begin(), p.end(), 0.0);
+    double rz = 0;
+    while (residual > wanted && report.iterations < tolerance.max_iterations) {
+        const double rz_before = rz;
+        rz = cycle();  // z from r
+        const double beta = report.iterations > 0 ? rz / rz_before : 0;
+        (void)sum_rows([&](std::int64_t n) {
+            store(p.data() + n,
+                  __builtin_convertvector(load(z.data() + n), Row<double>) + beta * load(p.data() + n));
+            return Row<double>{};
+        });
+        const double alpha = rz / apply(p);
+        residual = std::sqrt(sum_rows([&](std::int64_t n) {
+            store(x.data() + n, load(x.data() + n) + alpha * load(p.data() + n));
+            const Row<double> value = load(r.data() + n) - alpha * load(q.data() + n);
+            store(r.data() + n, value);
+            store(single_r.data() + n, __builtin_convertvector(value, Row<float>));
+            return value * value;
+        }));
+        ++report.iterations;
+        if (!std::isfinite(residual)) break;
+    }
+    residual = residual_from_x();  // the true one, not the recurrence's
+    report.residual = residual / norm;
+    report.converged = residual < 10 * wanted;  // the recurrence may drift from it by rounding
+    return report;
+}
+
+std::int64_t Multigrid::memory() const {
+    std::int64_t bytes = network_.mixed_count() * std::int64_t(sizeof(TileCoefficients<double>)) +
+                         network_.tiling().value_count() * 5 * std::int64_t(sizeof(double));  // b, x, r, p, q
+    for (const Level& level : levels_)
+        bytes += level.network.mixed_count() * std::int64_t(sizeof(TileCoefficients<float>)) +
+                 std::int64_t(level.b.size()) * 3 * std::int64_t(sizeof(float));
+    return bytes;
+}
+
+}  // namespace flotsam

@@ -1,0 +1,52 @@
+// Conjugate gradients preconditioned by geometric multigrid, for networks on tiles.
+//
+// The preconditioner is one V-cycle in single precision: a Chebyshev smoother of the fourth kind and degree 2
+// (Lottes 2023) before and after, residuals summed over 2 x 2 x 2 cells, corrections copied back. What makes
+// so simple a cycle converge alike at every resolution is how a coarse network is made: as resistors in
+// series. A coarse link is the sum of its children's links, each lengthened by the way from the child's
+// centre to its parent's centre; where a parent has only one layer of children along an axis that way is
+// zero, so partly filled parents at a surface keep their true distance to it. Everything is a sum over tiles
+// in a fixed order: the same bits on any number of threads.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "linalg/network.h"
+#include "linalg/solve.h"
+
+namespace flotsam {
+
+// Values of all tiles of a network, 512 a tile, and a tile of zeros at the end for absent neighbours.
+template <class T>
+using TileVector = std::vector<T>;
+
+class Multigrid {
+  public:
+    // `network` must outlive this and keep its grounds until the constructor returns.
+    explicit Multigrid(const Network<double>& network);
+
+    // Solves A x = b; both in tile order, zero where there is no unknown. `x` is the first guess and the
+    // result.
+    SolveReport solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance);
+
+    // One V-cycle on `residual`: what the preconditioner makes of it. For tests.
+    std::vector<double> precondition(std::span<const double> residual);
+
+    // Bytes held by this solver, the network included.
+    std::int64_t memory() const;
+
+  private:
+    struct Level {
+        Network<float> network;
+        Int3 coarsens;  // 1 for axes along which the next level has half the cells
+        TileVector<float> b, x, z;
+    };
+    double cycle();  // on levels_[0].b into levels_[0].x; returns their product
+    void cycle_below(std::size_t level);
+
+    const Network<double>& network_;
+    std::vector<Level> levels_;
+};
+
+}  // namespace flotsam

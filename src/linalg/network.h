@@ -1,0 +1,119 @@
+// The operator behind every grid pressure solve: a network of conductances between neighbouring cells and
+// from cells to the ground, on tiles.
+//
+//   (A x)_i = sum over neighbours j of link_ij (x_i - x_j) + ground_i x_i
+//
+// Most tiles of a liquid are plain: all their links, also those to the tiles around them, are 1 and nothing
+// is grounded. Plain tiles and absent ones share constant coefficients, so memory and bandwidth go to the
+// others alone.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/tiles.h"
+#include "linalg/symmetric_matrix.h"
+
+namespace flotsam {
+
+template <class T>
+struct TileCoefficients {
+    std::array<std::array<T, Tiling::cells_per_tile>, 3> link;  // to the low neighbour along each axis
+    std::array<T, Tiling::cells_per_tile> diagonal;             // 0 where the cell is no unknown
+};
+
+template <class T>
+class Network {
+  public:
+    using Coefficients = TileCoefficients<T>;
+    // Conductance to the ground through the two faces across each axis; needed to coarsen, not to apply.
+    using Ground = std::array<std::array<T, Tiling::cells_per_tile>, 3>;
+
+    Network() = default;
+    explicit Network(std::shared_ptr<const Tiling> tiling)
+        : tiling_(std::move(tiling)), index_(tiling_->tile_count(), plain_tile) {}
+
+    const Tiling& tiling() const { return *tiling_; }
+    const std::shared_ptr<const Tiling>& shared_tiling() const { return tiling_; }
+    bool plain(std::int64_t slot) const { return index_[slot] == plain_tile; }
+    std::int64_t mixed_count() const { return static_cast<std::int64_t>(own_.size()); }
+
+    // Gives these tiles coefficients of their own, all zero, to be filled in by mixed() and ground().
+    void set_mixed(const std::vector<std::int64_t>& slots) {
+        own_.assign(slots.size(), Coefficients{});
+        ground_.assign(slots.size(), Ground{});
+        for (std::size_t m = 0; m < slots.size(); ++m) index_[slots[m]] = static_cast<std::int32_t>(m);
+    }
+    Coefficients& mixed(std::int64_t slot) { return own_[index_[slot]]; }
+    Ground& ground(std::int64_t slot) { return ground_[index_[slot]]; }
+
+    // Of any tile, also of an absent one (slot -1).
+    const Coefficients& coefficients(std::int64_t slot) const {
+        return slot < 0 ? absent() : index_[slot] == plain_tile ? plain() : own_[index_[slot]];
+    }
+    T ground(std::int64_t slot, int axis, int local) const {
+        return slot < 0 || plain(slot) ? T(0) : ground_[index_[slot]][axis][local];
+    }
+
+    // Fills the diagonals of mixed tiles from links and grounds. Unknown cells that nothing holds get the
+    // diagonal 1. `unknown(slot, local)` says which cells are unknowns.
+    template <class Unknown>
+    void finish(const Unknown& unknown) {
+        parallel_for(tiling_->tile_count(), 4, [&](std::int64_t slot) {
+            if (plain(slot)) return;
+            Coefficients& c = mixed(slot);
+            for_each_cell_of_tile(*tiling_, slot, tiling_->first_cell(slot) + Int3{8, 8, 8},
+                                  [&](Int3 cell, std::int64_t n) {
+                                      const int local = static_cast<int>(n - slot * Tiling::cells_per_tile);
+                                      if (!unknown(slot, local)) return;
+                                      T sum = 0;
+                                      for (int axis = 0; axis < 3; ++axis)
+                                          sum += c.link[axis][local] + high_link(slot, cell, local, axis) +
+                                                 ground_[index_[slot]][axis][local];
+                                      c.diagonal[local] = sum > 0 ? sum : T(1);
+                                  });
+        });
+    }
+
+    // Link to the high neighbour along an axis: the neighbour's low one.
+    T high_link(std::int64_t slot, Int3 cell, int local, int axis) const {
+        const int stride = axis == 0 ? 1 : axis == 1 ? 8 : 64;
+        if ((cell[axis] & 7) < 7) return coefficients(slot).link[axis][local + stride];
+        return coefficients(tiling_->neighbour(slot, axis, 1)).link[axis][local - 7 * stride];
+    }
+
+    void forget_grounds() { ground_ = {}; }
+
+  private:
+    static constexpr std::int32_t plain_tile = -1;
+    static const Coefficients& plain() {
+        static const Coefficients c = [] {
+            Coefficients p{};
+            for (auto& axis : p.link) axis.fill(1);
+            p.diagonal.fill(6);
+            return p;
+        }();
+        return c;
+    }
+    static const Coefficients& absent() {
+        static const Coefficients c{};
+        return c;
+    }
+
+    std::shared_ptr<const Tiling> tiling_ = std::make_shared<Tiling>();
+    std::vector<std::int32_t> index_;  // of each tile's own coefficients
+    std::vector<Coefficients> own_;
+    std::vector<Ground> ground_;
+};
+
+// The same operator as a matrix over the unknown cells in natural order (x fastest), for ICCG and for tests.
+// `cell_index[r]` is where row r's value lives in tile order.
+struct AssembledNetwork {
+    SymmetricMatrix matrix;
+    std::vector<std::int64_t> cell_index;
+};
+AssembledNetwork assemble(const Network<double>& network);
+
+}  // namespace flotsam

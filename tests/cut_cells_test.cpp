@@ -1,0 +1,90 @@
+#include "geometry/cut_cells.h"
+
+#include <doctest/doctest.h>
+
+#include <numbers>
+
+#include "core/rotation.h"
+#include "geometry/solid_shape.h"
+
+using namespace flotsam;
+
+namespace {
+
+TriangleMesh placed(TriangleMesh mesh, const Pose& pose) {
+    for (Vec3& v : mesh.vertices) v = pose.to_world(v);
+    return mesh;
+}
+
+constexpr double h = 0.05;
+const Int3 grid{20, 20, 20};
+
+std::vector<std::pair<const char*, SolidShape>> shapes() {
+    return {{"box", solid_box({0.31, 0.22, 0.43})},     {"sphere", solid_sphere(0.23, 0.02)},
+            {"capsule", solid_capsule(0.1, 0.3, 0.02)}, {"cylinder", solid_cylinder(0.17, 0.4, 0.02)},
+            {"cone", solid_cone(0.2, 0.4, 0.02)},       {"torus", solid_torus(0.2, 0.07, 0.02)},
+            {"plate", solid_box({0.5, 0.3 * h, 0.5})}};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "meshes of shapes are closed, face outwards and have the exact volume; their vertices lie on the "
+    "surface") {
+    for (const auto& [name, shape] : shapes()) {
+        CAPTURE(name);
+        CHECK(boundary_edge_count(shape.mesh) == 0);
+        CHECK(enclosed_volume(shape.mesh) > 0);
+        for (const Vec3 v : shape.mesh.vertices) CHECK(std::abs(shape.distance->distance(v)) < 0.003);
+    }
+    CHECK(enclosed_volume(solid_sphere(0.23, 0.02).mesh) ==
+          doctest::Approx(4.0 / 3 * std::numbers::pi * std::pow(0.23, 3)));
+    CHECK(enclosed_volume(solid_cone(0.2, 0.4, 0.02).mesh) ==
+          doctest::Approx(std::numbers::pi * 0.04 * 0.4 / 3));
+}
+
+TEST_CASE("cut volumes add up to the solid's volume, patches close every cell, whatever the pose") {
+    for (const auto& [name, shape] : shapes())
+        for (int pose_number = 0; pose_number < 6; ++pose_number) {
+            CAPTURE(name);
+            CAPTURE(pose_number);
+            Pose pose{{0.5, 0.5, 0.5}, {}};  // the first one puts corners and faces exactly on grid planes
+            if (pose_number > 0) {
+                pose.position = {0.5 + 0.013 * pose_number, 0.49, 0.51 - 0.007 * pose_number};
+                pose.rotation = Rotation::about({1.0, 0.3 * pose_number, -0.5}, 0.7 * pose_number);
+            }
+            const TriangleMesh mesh = placed(shape.mesh, pose);
+            const CutSolid cut = cut_solid(mesh, grid, h);
+            double volume = 0;
+            for (int k = 0; k < grid.z; ++k)
+                for (int j = 0; j < grid.y; ++j)
+                    for (int i = 0; i < grid.x; ++i) volume += cut.cell_cover({i, j, k}) * h * h * h;
+            CHECK(volume == doctest::Approx(enclosed_volume(mesh)).epsilon(1e-10));
+            // In every cell the covered faces and the patch form a closed surface around the solid's part.
+            double worst = 0, moment = 0;
+            for (const Patch& patch : cut.patches)
+                for (int axis = 0; axis < 3; ++axis) {
+                    const double faces =
+                        cut.face_cover(axis, patch.cell + unit(axis)) - cut.face_cover(axis, patch.cell);
+                    worst = std::max(worst, std::abs(faces + patch.area[axis] / (h * h)));
+                }
+            for (const Patch& patch : cut.patches) moment += patch.moment[1].y;
+            // A vertex on a plane counts as above it: parts of zero thickness may be missing, never more.
+            CHECK(worst < (pose_number == 0 ? 1 + 1e-9 : 1e-10));
+            CHECK(moment ==
+                  doctest::Approx(enclosed_volume(mesh)).epsilon(1e-10));  // Gauss: the integral of y n_y
+        }
+}
+
+TEST_CASE("a solid that sticks out of the grid is cut off at its sides") {
+    const TriangleMesh mesh = placed(solid_box({0.4, 3.0, 0.4}).mesh, {{0.513, 0.5, 1.0}, {}});
+    const CutSolid cut = cut_solid(mesh, grid, h);
+    double volume = 0;
+    for (int k = 0; k < grid.z; ++k)
+        for (int j = 0; j < grid.y; ++j)
+            for (int i = 0; i < grid.x; ++i) volume += cut.cell_cover({i, j, k}) * h * h * h;
+    CHECK(volume == doctest::Approx(0.4 * 1.0 * 0.2).epsilon(1e-10));
+    CHECK(cut.face_cover(1, {10, 0, 19}) == doctest::Approx(1));
+    CHECK(cut.face_cover(1, {10, 20, 19}) == doctest::Approx(1));
+    CHECK(cut_solid(placed(mesh, {{5, 5, 5}, {}}), grid, h).cell_cover({10, 10, 10}) == 0);
+}
