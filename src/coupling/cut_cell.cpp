@@ -117,9 +117,9 @@ void CutCell::start(World& world, const Scenario& scenario) {
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
     liquid.velocity = particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
     if (scenario.liquid.carrier == Carrier::markers) liquid.particles.velocity.clear();
-    liquid.open_volume = place_obstacles(solids, domain, liquid.tiling).open_volume;
-    liquid.phi =
-        surface_from_particles(liquid.particles, cells, domain, liquid.tiling, liquid.open_volume).phi;
+    const Obstacles placed = place_obstacles(solids, domain, liquid.tiling);
+    liquid.open_volume = placed.open_volume;
+    liquid.phi = surface_from_particles(liquid.particles, cells, domain, liquid.tiling, placed).phi;
     world.loads.assign(scenario.solids.size(), {});
 }
 
@@ -162,8 +162,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
 
     // Where is the surface now?                                                       [Alg. 3, 8;
     // Section 4.5]
-    Surface surface =
-        surface_from_particles(liquid.particles, cells, domain, liquid.tiling, liquid.open_volume);
+    Surface surface = surface_from_particles(liquid.particles, cells, domain, liquid.tiling, obstacles);
     const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
     liquid.phi = std::move(surface.phi);
     Field<double> solved_phi = liquid.phi;

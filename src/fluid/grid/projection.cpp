@@ -401,7 +401,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         // A cell that the solid all but fills has no pressure; its sliver of surface feels that of a cell
         // beside it.
         std::int64_t cell = system.phi[patch.cell] < 0 ? patch.cell : -1;
-        for (int side = 0; side < 6 && cell < 0; ++side) {
+        for (int side = 0; side < 6 && cell < 0 && obstacles.open_volume[patch.cell] == 0; ++side) {
             const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
             if (domain.has_cell(beside) && system.phi(beside) < 0) cell = all.find(beside);
         }
