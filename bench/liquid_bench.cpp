@@ -1,10 +1,14 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <cmath>
 #include <map>
 
 #include "bench/bench.h"
 #include "core/stopwatch.h"
 #include "fluid/grid/projection.h"
+#include "geometry/solid_shape.h"
+#include "linalg/multigrid.h"
 #include "sim/driver.h"
 
 namespace flotsam {
@@ -13,9 +17,32 @@ namespace {
 
 using Report = std::function<void(const BenchRow&)>;
 
-// Half-full cubic box with a random velocity: the pressure solve alone, set-up included.
+double peak_memory() {  // of this process so far [bytes]
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return 1024.0 * double(usage.ru_maxrss);
+}
+
+// What all threads together move from and to memory: a = b + s c over arrays that no cache holds [bytes/s].
+double memory_bandwidth() {
+    const std::int64_t count = 1 << 25;
+    std::vector<double> a(count, 0.0), b(count, 1.0), c(count, 2.0);
+    double best = 0;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+        Stopwatch watch;
+        parallel_blocks(count, 1 << 18, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) a[i] = b[i] + 3.0 * c[i];
+        });
+        best = std::max(best, 24.0 * double(count) / (1e-3 * watch.lap()));
+    }
+    return best;
+}
+
+// Half-full cubic box with a sphere in it and a smooth velocity: the pressure solve alone, set-up included.
 void bench_pressure(bool quick, const Report& report) {
-    for (const int n : quick ? std::vector{32} : std::vector{64, 128}) {
+    const double bandwidth = memory_bandwidth();
+    report({"memory bandwidth, all threads", 1e-9 * bandwidth, "GB/s"});
+    for (const int n : quick ? std::vector{32} : std::vector{64, 128, 256}) {
         Domain domain;
         domain.cells = {n, n, n};
         domain.h = 1.0 / n;
@@ -24,69 +51,124 @@ void bench_pressure(bool quick, const Report& report) {
             for (int y = 0; y <= n / 8; ++y)
                 for (int x = 0; x <= n / 8; ++x) tiles.push_back({x, y, z});
         const auto tiling = std::make_shared<Tiling>(domain.cells, tiles);
-        Field<double> phi(tiling, outside_distance(domain)), source(tiling, 0), potential(tiling, 0);
+        const SolidShape sphere = solid_sphere(0.15, 0.5 * domain.h);
+        const Pose pose{{0.5, 0.3, 0.5}, {}};
+        TriangleMesh mesh = sphere.mesh;
+        for (Vec3& v : mesh.vertices) v = pose.to_world(v);
+        const CutSolid cut = cut_solid(mesh, domain.cells, domain.h);
+        const Obstacles obstacles =
+            place_obstacles({{sphere.distance, pose, pose, 0.01, 1.0, &cut}}, domain, tiling);
+        Field<double> phi(tiling, outside_distance(domain));
         for_each_cell(*tiling, domain.cells,
                       [&](Int3 c, std::int64_t m) { phi[m] = domain.cell_center(c).y - 0.5031; });
-        MacGrid u{Field<double>(tiling, 0), Field<double>(tiling, 0), Field<double>(tiling, 0)};
+        MacGrid start{Field<double>(tiling, 0), Field<double>(tiling, 0), Field<double>(tiling, 0)};
         for (int axis = 0; axis < 3; ++axis)
             for_each_cell(*tiling, domain.cells + unit(axis), [&](Int3 c, std::int64_t m) {
-                u[axis][m] = std::sin(0.3 * c.x + axis) * std::cos(0.2 * c.y) + std::sin(0.1 * c.z);
+                start[axis][m] = std::sin(0.3 * c.x + axis) * std::cos(0.2 * c.y) + std::sin(0.1 * c.z);
             });
-        const MacGrid start = u;
+        double cells = 0;
+        for (std::int64_t m = 0; m < tiling->value_count(); ++m)
+            cells += phi[m] < 0 && obstacles.open_volume[m] > 0;
+
         double iccg = 0;
         for (const std::string solver : {"iccg", "multigrid"}) {
-            u = start;
-            potential.fill(0);
+            if (solver == "iccg" && n > 128) continue;  // minutes
+            Field<double> potential(tiling, 0), source(tiling, 0);
+            MacGrid u = start;
             Stopwatch watch;
-            const PressureSystem system = pressure_system(domain, phi, {0, -9.81, 0}, 1000, no_obstacles);
+            const PressureSystem system = pressure_system(domain, phi, {0, -9.81, 0}, 1000, obstacles);
             std::array<Field<char>, 3> changed;
             const ProjectionReport result =
                 project(system, source, 0.01, {solver, {1e-10, 0, 5000}}, u, potential, changed);
-            const double ms = watch.lap();
-            double cells = 0;
-            for (const double d : phi.values()) cells += d < 0;
-            const double ns = 1e6 * ms / cells;
+            const double ns = 1e6 * watch.lap() / cells;
             report({fmt::format("{} {}^3, time per liquid cell", solver, n), ns, "ns", iccg, "iccg"});
             report({fmt::format("{} {}^3, iterations", solver, n), double(result.solve.iterations), "1"});
-            iccg = ns;
+            if (solver == "iccg") iccg = ns;
+            if (solver == "multigrid") {
+                report({fmt::format("multigrid {}^3, solver memory per liquid cell", n),
+                        double(Multigrid(system.network).memory()) / cells, "B"});
+                // What an iteration must move at least: see docs/solver.md.
+                const double bytes = 200.0 * result.solve.iterations;
+                report({fmt::format("multigrid {}^3, share of bandwidth", n), bytes / (1e-9 * ns) / bandwidth,
+                        "1"});
+            }
         }
     }
 }
 
-// A 3D dam break, by stage.
-void bench_step(bool quick, const Report& report) {
-    const int n = quick ? 24 : 50;
+// Runs a dam break in a closed cube with a box in its way for half a second; `spread` makes the domain
+// larger.
+struct StepCost {
+    double ms_per_step = 0, particles = 0, liquid_cells = 0;
+    std::map<std::string, double> stages;  // ms per step
+};
+StepCost dam_break(int n, int spread, double duration) {
     Scenario s;
-    s.domain.cells = {n, n, n};
+    s.domain.cells = {n * spread, n * spread, n * spread};
     s.domain.h = 1.0 / n;
-    s.liquid.fills.push_back({make_box({0, 0, 0}, {0.4, 0.6, 1}), {}});
-    s.time.duration = quick ? 0.25 : 1;
+    s.liquid.fills.push_back({make_box({-1, -1, -1}, {0.4, 0.6, 1.0}), {}});
+    Solid box;
+    box.name = "box";
+    box.shape = solid_box({0.16, 0.24, 0.30});
+    box.start.position = {0.7, 0.12, 0.5};
+    s.solids.push_back(box);
+    s.time.duration = duration;
     Driver driver(s, make_scheme("cut-cell"));
     driver.start();
-    std::map<std::string, double> stages;
-    double total = 0;
+    StepCost cost;
     int steps = 0;
     while (driver.frame() < driver.last_frame()) {
         const auto [step, dt] = driver.advance();
         ++steps;
         for (const StageTime& stage : step.stages) {
-            stages[stage.stage] += stage.milliseconds;
-            total += stage.milliseconds;
+            cost.stages[stage.stage] += stage.milliseconds;
+            cost.ms_per_step += stage.milliseconds;
         }
     }
-    const double particles = double(driver.world().liquid.particles.count());
-    report({fmt::format("dam break {}^3, step", n), total / steps, "ms"});
-    for (const auto& [stage, ms] : stages)
-        report({stage + ", time per particle and step", 1e6 * ms / steps / particles, "ns",
-                1e6 * total / steps / particles, "whole step"});
+    cost.ms_per_step /= steps;
+    for (auto& [stage, ms] : cost.stages) ms /= steps;
+    cost.particles = double(driver.world().liquid.particles.count());
+    cost.liquid_cells = cost.particles / 8;
+    return cost;
+}
+
+void bench_dam_break(bool quick, const Report& report) {
+    double previous = 0;
+    for (const int n : quick ? std::vector{32} : std::vector{100, 200}) {
+        const StepCost cost = dam_break(n, 1, n == 200 ? 0.125 : 0.5);
+        report({fmt::format("{}^3, step", n), cost.ms_per_step, "ms"});
+        for (const auto& [stage, ms] : cost.stages)
+            report({fmt::format("{}^3, {} per particle", n, stage), 1e6 * ms / cost.particles, "ns",
+                    1e6 * cost.ms_per_step / cost.particles, "whole step"});
+        const double transfers =
+            cost.stages.at("advect") + cost.stages.at("to_grid") + cost.stages.at("to_particles");
+        report({fmt::format("{}^3, transfers and advection per particle", n),
+                1e6 * transfers / cost.particles, "ns"});
+        const double per_cell = 1e6 * cost.ms_per_step / cost.liquid_cells;
+        report(
+            {fmt::format("{}^3, step per liquid cell", n), per_cell, "ns", previous, "half the resolution"});
+        report({fmt::format("{}^3, peak memory", n), 1e-6 * peak_memory(), "MB"});
+        previous = per_cell;
+    }
+}
+
+// The same liquid in a domain 64 times as large: cost must follow the liquid.
+void bench_puddle(bool quick, const Report& report) {
+    const int n = quick ? 24 : 48;
+    const StepCost small = dam_break(n, 1, 0.25);
+    const double small_memory = peak_memory();
+    const StepCost large = dam_break(n, 4, 0.25);
+    report({"step in a domain 64 times larger", large.ms_per_step, "ms", small.ms_per_step, "small domain"});
+    report({"peak memory", 1e-6 * peak_memory(), "MB", 1e-6 * small_memory, "small domain"});
 }
 
 }  // namespace
 
 const std::vector<Bench>& benches() {
     static const std::vector<Bench> entries{
-        {"pressure", "the pressure solve of a half-full box", bench_pressure},
-        {"step", "a dam break, by stage", bench_step},
+        {"pressure", "the pressure solve of a half-full box with a sphere in it", bench_pressure},
+        {"puddle", "the same liquid in a domain 64 times larger", bench_puddle},
+        {"dam-break", "a dam break against a box, by stage", bench_dam_break},
     };
     return entries;
 }

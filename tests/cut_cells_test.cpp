@@ -68,7 +68,7 @@ TEST_CASE("cut volumes add up to the solid's volume, patches close every cell, w
                         cut.face_cover(axis, patch.cell + unit(axis)) - cut.face_cover(axis, patch.cell);
                     worst = std::max(worst, std::abs(faces + patch.area[axis] / (h * h)));
                 }
-            for (const Patch& patch : cut.patches) moment += patch.moment[1].y;
+            for (const Patch& patch : cut.patches) moment += patch.moment[0][1].y + patch.moment[1][1].y;
             // A vertex on a plane counts as above it: parts of zero thickness may be missing, never more.
             CHECK(worst < (pose_number == 0 ? 1 + 1e-9 : 1e-10));
             CHECK(moment ==

@@ -120,6 +120,46 @@ TEST_CASE("a sloping surface that a solid pierces is solved to no divergence, by
     CHECK(length(force[0] - force[1]) < 1e-6 * length(force[0]));
 }
 
+TEST_CASE(
+    "a plate thinner than a cell holds two water levels apart, wherever it stands and however it is turned") {
+    for (const double place : {0.5, 0.512, 0.53, 0.541})
+        for (const double turn : {0.0, 0.21}) {
+            const Int3 cells{24, 24, 24};
+            const double thickness = 0.3 / cells.x;
+            const Pose pose{{place, 0.5, 0.5}, Rotation::about({0, 1, 0.3}, turn)};
+            const Setting s(cells, solid_box({thickness, 4.0, 4.0}), pose, pose, 0.01);
+            // The distance of each side's level, taken at the place that stands for the cell.
+            Field<double> phi(s.tiling, outside_distance(s.domain));
+            const auto left = [&](Vec3 p) {
+                const double x = pose.to_body(p).x;
+                return std::abs(x) < 0.5 * thickness
+                           ? s.obstacles.list[0].normal(p, 1e-4).x * pose.rotation.row[0].x < 0
+                           : x < 0;
+            };
+            for_each_cell(*s.tiling, s.domain.cells, [&](Int3 c, std::int64_t n) {
+                const Vec3 p = s.domain.cell_center(c);
+                phi[n] = p.y - (left(p) ? 0.7 : 0.31);
+            });
+            const PressureSystem system = pressure_system(s.domain, phi, {0, -9.81, 0}, 1000, s.obstacles);
+            MacGrid u;
+            for (auto& component : u) component = Field<double>(s.tiling, 0);
+            Field<double> potential(s.tiling, 0), source(s.tiling, 0);
+            std::array<Field<char>, 3> changed;
+            const ProjectionReport report = project(system, source, 0.01, {}, u, potential, changed);
+            CHECK(report.solve.converged);
+            double fastest = 0;
+            for (int axis = 0; axis < 3; ++axis)
+                for (std::int64_t n = 0; n < s.tiling->value_count(); ++n)
+                    if (changed[axis][n]) fastest = std::max(fastest, std::abs(u[axis][n]));
+            CHECK(fastest < 1e-6);
+            // The load is the difference of the two sides' hydrostatic forces, per metre of width.
+            if (turn == 0) {
+                const double load = 0.5 * 1000 * 9.81 * (0.7 * 0.7 - 0.31 * 0.31);
+                CHECK(report.loads[0].force.x == doctest::Approx(load).epsilon(0.02));
+            }
+        }
+}
+
 TEST_CASE("no particle enters a solid or passes through it, however thin and fast") {
     const double dt = 0.02;
     Domain domain;  // everything is open: only the solid holds the particles

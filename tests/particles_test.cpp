@@ -169,7 +169,7 @@ TEST_CASE("closed sides keep particles in, open ones let them out") {
     const MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 1, 1}; });
     const std::int64_t before = particles.count();
     advance_particles(particles, u, s.domain, 0.2);
-    const Exchange out = drain(particles, s.domain, s.liquid, 0);
+    const Exchange out = drain(particles, u, s.domain, s.liquid, 0);
     CHECK(double(out.count) / double(before) == doctest::Approx(0.2).epsilon(0.02));
     CHECK(particles.count() == before - out.count);
     for (const Vec3f p : particles.position) CHECK(s.domain.has_cell(s.domain.cell_of(Vec3(p))));

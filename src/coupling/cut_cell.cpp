@@ -41,11 +41,6 @@ double crowding_time(const Scenario& scenario, double dt) {
     return std::max(10 * dt, g > 0 ? 12 * std::sqrt(scenario.domain.h / g) : 0.0);
 }
 
-Vec3 momentum(const Particles& particles, double mass) {
-    return mass * fixed_sum<Vec3>(static_cast<std::int64_t>(particles.velocity.size()), 4096,
-                                  [&](std::int64_t i) { return Vec3(particles.velocity[i]); });
-}
-
 // Liquid cannot start where a solid is.
 void remove_inside(Particles& particles, const Scenario& scenario, double time) {
     if (scenario.solids.empty()) return;
@@ -122,9 +117,9 @@ void CutCell::start(World& world, const Scenario& scenario) {
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
     liquid.velocity = particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
     if (scenario.liquid.carrier == Carrier::markers) liquid.particles.velocity.clear();
-    liquid.open_volume = place_obstacles(solids, domain, liquid.tiling).open_volume;
-    liquid.phi =
-        surface_from_particles(liquid.particles, cells, domain, liquid.tiling, liquid.open_volume).phi;
+    const Obstacles placed = place_obstacles(solids, domain, liquid.tiling);
+    liquid.open_volume = placed.open_volume;
+    liquid.phi = surface_from_particles(liquid.particles, cells, domain, liquid.tiling, placed).phi;
     world.loads.assign(scenario.solids.size(), {});
 }
 
@@ -144,7 +139,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     std::vector<Obstacle> solids = obstacles(scenario, ctx.time, dt);
     liquid.particles = old.particles;
     advance_particles(liquid.particles, old.velocity, domain, dt, solids);
-    const Exchange out = drain(liquid.particles, domain, settings, ctx.time);
+    const Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
     const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt);
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
@@ -160,14 +155,14 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const bool markers = settings.carrier == Carrier::markers;
     liquid.velocity = markers ? advect_velocity(old.velocity, domain, liquid.tiling, dt)
                               : particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
+    if (markers) impose_emitters(liquid.velocity, domain, settings, ctx.time, dt);
     const MacGrid carried = settings.carrier == Carrier::flip ? liquid.velocity : MacGrid{};
-    const Vec3 momentum_before = momentum(old.particles, mass);
+    const Vec3 momentum_before = momentum(old.particles, old.velocity, domain, mass);
     stage_done("to_grid");
 
     // Where is the surface now?                                                       [Alg. 3, 8;
     // Section 4.5]
-    Surface surface =
-        surface_from_particles(liquid.particles, cells, domain, liquid.tiling, liquid.open_volume);
+    Surface surface = surface_from_particles(liquid.particles, cells, domain, liquid.tiling, obstacles);
     const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
     liquid.phi = std::move(surface.phi);
     Field<double> solved_phi = liquid.phi;
@@ -214,20 +209,23 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     stage_done("extrapolate");
 
     // And give it back to the particles.
-    if (settings.carrier == Carrier::apic) grid_to_particles_apic(liquid.particles, cells, liquid.velocity, domain);
+    if (settings.carrier == Carrier::apic)
+        grid_to_particles_apic(liquid.particles, cells, liquid.velocity, domain);
     if (settings.carrier == Carrier::flip)
         grid_to_particles_flip(liquid.particles, cells, liquid.velocity, change, domain, settings.flip_share);
+    if (settings.reseed)
+        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi,
+                                           liquid.open_volume, liquid.velocity, ctx.step);
+
+    // What changed hands. All that moved the particles comes before this, so that nothing escapes the ledger.
     ledger.particles_in = in.count;
     ledger.particles_out = out.count;
     ledger.inflow = mass * in.velocity_sum;
     ledger.outflow = mass * out.velocity_sum;
     ledger.gravity = scenario.gravity * (mass * double(liquid.particles.count()) * dt);
-    if (!markers)
-        ledger.unaccounted = momentum(liquid.particles, mass) - momentum_before - ledger.gravity -
-                             ledger.walls - ledger.solids - ledger.friction - ledger.inflow + ledger.outflow;
-    if (settings.reseed)
-        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi,
-                                           liquid.open_volume, liquid.velocity, ctx.step);
+    ledger.unaccounted = momentum(liquid.particles, liquid.velocity, domain, mass) - momentum_before -
+                         ledger.gravity - ledger.walls - ledger.solids - ledger.friction - ledger.inflow +
+                         ledger.outflow;
     stage_done("to_particles");
 
     next.time = ctx.time + dt;

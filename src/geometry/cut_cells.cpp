@@ -198,7 +198,9 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h) {
                     cut.volume[n] += moment[0].x - i * area.x;
                     Patch& patch = patches[{k, j, i}];
                     patch.area += area;
-                    for (int d = 0; d < 3; ++d) patch.moment[d] += moment[d] + area * double(cut.low[d]);
+                    for (int d = 0; d < 3; ++d)
+                        for (int a = 0; a < 3; ++a)
+                            patch.moment[area[a] > 0][d][a] += moment[d][a] + area[a] * double(cut.low[d]);
                 });
             });
         });
@@ -215,7 +217,8 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h) {
     for (auto& [key, patch] : patches) {
         patch.cell = cut.low + Int3{std::get<2>(key), std::get<1>(key), std::get<0>(key)};
         patch.area *= h * h;
-        for (Vec3& row : patch.moment) row *= h * h * h;
+        for (auto& facing : patch.moment)
+            for (Vec3& row : facing) row *= h * h * h;
         cut.patches.push_back(patch);
     }
     return cut;

@@ -21,8 +21,9 @@ namespace flotsam {
 struct Patch {
     Int3 cell;
     Vec3 area;  // sum of outward area vectors [m^2]
-    std::array<Vec3, 3>
-        moment;  // row d: sum of area vectors times the d-th coordinate of their centres [m^3]
+    // Row d: sum of area vectors times the d-th coordinate of their centres; component by component, of the
+    // pieces that face the negative and the positive direction [m^3].
+    std::array<std::array<Vec3, 3>, 2> moment;
 };
 
 struct CutSolid {

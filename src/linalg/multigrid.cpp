@@ -331,35 +331,34 @@ Network<float> coarsen(const Network<float>& fine, Int3 size, Int3 coarsens) {
         for (const std::int32_t slot : children.of(coarse_slot)) {
             const Int3 corner = parent.corner(tiling.tiles()[slot]);
             const TileCoefficients<float>& c = fine.coefficients(slot);
-            const auto is_unknown = [&](Int3 cell) {
-                const std::int64_t n = tiling.find(cell);
-                return n >= 0 && fine.coefficients(n / block).diagonal[n % block] > 0;
-            };
-            for_each_cell_of_tile(
-                tiling, slot, tiling.first_cell(slot) + Int3{8, 8, 8}, [&](Int3 cell, std::int64_t n) {
-                    const auto local = static_cast<int>(n % block);
-                    if (c.diagonal[local] == 0) return;
-                    const int to = Tiling::local_index(corner.x + ((local & 7) >> coarsens.x),
-                                                       corner.y + ((local >> 3 & 7) >> coarsens.y),
-                                                       corner.z + ((local >> 6) >> coarsens.z));
-                    unknown[coarse_slot][to] = 1;
-                    for (int axis = 0; axis < 3; ++axis) {
-                        // From a cell's centre to its parent's: half a cell, or nothing when it has no
-                        // sibling along this axis.
-                        const int area = size[(axis + 1) % 3] * size[(axis + 2) % 3];
-                        const auto way = [&](Int3 child) {
-                            if (!coarsens[axis]) return 0.0f;
-                            Int3 sibling = child;
-                            sibling[axis] ^= 1;
-                            return is_unknown(sibling) ? 0.5f * float(size[axis]) / float(area) : 0.0f;
-                        };
-                        const float link = c.link[axis][local];
-                        if (link > 0 && (!coarsens[axis] || cell[axis] % 2 == 0))
-                            links.link[axis][to] += 1 / (1 / link + way(cell) + way(cell - unit(axis)));
-                        const float ground = fine.ground(slot, axis, local);
-                        if (ground > 0) grounds[axis][to] += 1 / (1 / ground + way(cell));
+            for (int local = 0; local < block; ++local) {
+                if (c.diagonal[local] == 0) continue;
+                const Int3 place{local & 7, local >> 3 & 7, local >> 6};
+                const int to = Tiling::local_index(corner.x + (place.x >> coarsens.x),
+                                                   corner.y + (place.y >> coarsens.y),
+                                                   corner.z + (place.z >> coarsens.z));
+                unknown[coarse_slot][to] = 1;
+                for (int axis = 0; axis < 3; ++axis) {
+                    // From a cell's centre to its parent's: half a cell, or nothing when it has no sibling
+                    // along this axis. Siblings lie in the same tile.
+                    const int area = size[(axis + 1) % 3] * size[(axis + 2) % 3], stride = 1 << 3 * axis;
+                    const auto way = [&](const TileCoefficients<float>& tile, int child) {
+                        if (!coarsens[axis] || tile.diagonal[child ^ stride] == 0) return 0.0f;
+                        return 0.5f * float(size[axis]) / float(area);
+                    };
+                    const float link = c.link[axis][local];
+                    if (link > 0 && (!coarsens[axis] || place[axis] % 2 == 0)) {
+                        const bool inside = place[axis] > 0;
+                        const TileCoefficients<float>& below =
+                            inside ? c : fine.coefficients(tiling.neighbour(slot, axis, 0));
+                        links.link[axis][to] +=
+                            1 / (1 / link + way(c, local) +
+                                 way(below, inside ? local - stride : local + 7 * stride));
                     }
-                });
+                    const float ground = fine.ground(slot, axis, local);
+                    if (ground > 0) grounds[axis][to] += 1 / (1 / ground + way(c, local));
+                }
+            }
         }
     });
     coarse.finish([&](std::int64_t slot, int local) { return unknown[slot][local] != 0; });

@@ -4,6 +4,7 @@
 
 #include "fluid/grid/sample.h"
 #include "fluid/grid/surface.h"
+#include "fluid/grid/transfer.h"
 
 namespace flotsam {
 
@@ -11,22 +12,21 @@ namespace {
 
 using Measure = double(const World&, const Scenario&, const StepReport&);
 
-Vec3 momentum(const World& world, const Scenario& scenario) {
+// Massless markers move as the grid does.
+Vec3 particle_velocity(const World& world, const Scenario& scenario, std::int64_t i) {
     const Particles& p = world.liquid.particles;
-    if (!p.velocity.empty())
-        return scenario.particle_mass() *
-               fixed_sum<Vec3>(p.count(), 4096, [&](std::int64_t i) { return Vec3(p.velocity[i]); });
-    return scenario.particle_mass() * fixed_sum<Vec3>(p.count(), 4096, [&](std::int64_t i) {
-               return sample_velocity(world.liquid.velocity, scenario.domain, Vec3(p.position[i]));
-           });
+    return p.velocity.empty() ? sample_velocity(world.liquid.velocity, scenario.domain, Vec3(p.position[i]))
+                              : Vec3(p.velocity[i]);
+}
+
+Vec3 momentum(const World& world, const Scenario& scenario) {
+    return momentum(world.liquid.particles, world.liquid.velocity, scenario.domain, scenario.particle_mass());
 }
 
 double kinetic_energy(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
     return 0.5 * scenario.particle_mass() * fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
-               const Vec3 v = p.velocity.empty() ? sample_velocity(world.liquid.velocity, scenario.domain,
-                                                                   Vec3(p.position[i]))
-                                                 : Vec3(p.velocity[i]);
+               const Vec3 v = particle_velocity(world, scenario, i);
                return dot(v, v);
            });
 }
@@ -50,10 +50,10 @@ double droplet_volume(const World& world, const Scenario& scenario, const StepRe
            });
 }
 
-double top_speed(const World& world, const Scenario&, const StepReport&) {
+double top_speed(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
-    return parallel_max(std::int64_t(p.velocity.size()), 4096, 0,
-                        [&](std::int64_t i) { return double(length(p.velocity[i])); });
+    return parallel_max(p.count(), 4096, 0,
+                        [&](std::int64_t i) { return length(particle_velocity(world, scenario, i)); });
 }
 
 // The extreme place of the surface along an axis, between cell centres; `sign` +1 for the largest.

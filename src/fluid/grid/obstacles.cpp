@@ -18,6 +18,48 @@ constexpr double least_open_volume = 1e-3;
 
 }  // namespace
 
+namespace {
+
+// The point that stands for a cell: its centre, or the nearest open place when that lies in a solid.
+Vec3 open_point(const Obstacle& obstacle, Vec3 center, double h) {
+    for (int push = 0; push < 4; ++push) {
+        const double d = obstacle.distance(center);
+        if (d > 1e-3 * h) break;
+        center += obstacle.normal(center, 0.01 * h) * (2e-3 * h - d);
+    }
+    return center;
+}
+
+// Whether the straight way from a to b meets the solid.
+bool blocks(const Obstacle& obstacle, Vec3 a, Vec3 b, double h) {
+    const double total = length(b - a);
+    for (double walked = 0; walked < total;) {
+        const double d = obstacle.distance(a + (b - a) * (walked / total));
+        if (d < 0.5e-3 * h) return true;
+        walked += d;
+    }
+    return false;
+}
+
+// Whether the solid divides a cell: on the line through its centre across the surface there is open space on
+// both sides.
+bool divides(const Obstacle& obstacle, Vec3 center, double h) {
+    const Vec3 n = obstacle.normal(center, 0.01 * h);
+    const double half = 0.5 * h * (std::abs(n.x) + std::abs(n.y) + std::abs(n.z));
+    if (std::abs(obstacle.distance(center)) > half) return false;
+    bool open_before = false, solid_before = false;
+    for (double s = -half; s <= half;) {
+        const double d = obstacle.distance(center + n * s);
+        if (d > 0 && solid_before) return true;
+        if (d > 0) open_before = true;
+        if (d <= 0 && open_before) solid_before = true;
+        s += std::max(std::abs(d), 0.01 * h);  // no solid thinner than a hundredth of a cell is seen
+    }
+    return false;
+}
+
+}  // namespace
+
 Vec3 Obstacle::normal(Vec3 p, double step) const {
     const Vec3 body = after.to_body(p);
     Vec3 slope;
@@ -67,6 +109,26 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
             if (o.open_volume(c) == 0 || o.open_volume(c - unit(a)) == 0) o.open_face[a][n] = 0;
         });
 
+    // A solid thinner than a cell may leave every face open and yet divide the liquid. Each cell that it
+    // divides stands for the side its own point is on; a face across which one cannot go straight from point
+    // to point is closed. Liquid that is connected through open faces is then truly connected: nothing leaks,
+    // and each side has its own pressure.
+    o.split = Field<char>(tiling, 0);
+    for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
+        if (!o.touches[n / Tiling::cells_per_tile] || o.open_volume[n] == 0 || o.open_volume[n] == 1) return;
+        for (const Obstacle& obstacle : o.list)
+            if (obstacle.cut->cell_cover(c) > 0 && divides(obstacle, domain.cell_center(c), domain.h))
+                o.split[n] = 1;
+    });
+    for (int a = 0; a < 3; ++a)
+        for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
+            if (c[a] == 0 || o.open_face[a][n] == 0 || !(o.split[n] || o.split(c - unit(a)))) return;
+            for (const Obstacle& obstacle : o.list) {
+                const Vec3 here = open_point(obstacle, domain.cell_center(c), domain.h);
+                const Vec3 beside = open_point(obstacle, domain.cell_center(c - unit(a)), domain.h);
+                if (blocks(obstacle, here, beside, domain.h)) o.open_face[a][n] = 0;
+            }
+        });
     // A cell deep inside a solid.
     const auto whole = [&](Int3 c) {
         for (const Obstacle& obstacle : o.list)
@@ -96,28 +158,55 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                     largest = std::int64_t(found[slot].size()) - 1;
             }
             // What clamping took from the faces belongs to the solid that covers most of the cell.
-            if (largest >= 0) found[slot][largest].area += rest;
+            if (largest >= 0) {
+                found[slot][largest].area += rest;
+                return;
+            }
+            // A face that a thin solid in the cell beside closed: the wall is there for this cell too.
+            int nearest = 0;
+            for (int s = 1; s < int(o.list.size()); ++s)
+                if (o.list[s].distance(domain.cell_center(c)) <
+                    o.list[nearest].distance(domain.cell_center(c)))
+                    nearest = s;
+            found[slot].push_back({nearest, n, c, rest, domain.cell_center(c), {}});
         });
     });
     for (const auto& tile : found) o.patches.insert(o.patches.end(), tile.begin(), tile.end());
-    parallel_for(std::int64_t(o.patches.size()), 64, [&](std::int64_t i) {
+    for (std::size_t i = 0; i < o.patches.size(); ++i) {
         ObstaclePatch& patch = o.patches[i];
         const std::vector<Patch>& exact = o.list[patch.obstacle].cut->patches;
         const auto before = [](const Patch& p, Int3 c) {
             return std::tie(p.cell.z, p.cell.y, p.cell.x) < std::tie(c.z, c.y, c.x);
         };
         const auto at = std::lower_bound(exact.begin(), exact.end(), patch.at, before);
-        if (at == exact.end() || at->cell != patch.at) return;
-        patch.moment = at->moment;
+        if (at == exact.end() || at->cell != patch.at) continue;
+        for (int facing = 0; facing < 2; ++facing)
+            for (int a = 0; a < 3; ++a) {
+                // In a divided cell, what faces a closed face is the far side of a thin solid: it feels the
+                // cell there.
+                ObstaclePatch* owner = &patch;
+                const Int3 beyond = patch.at + unit(a) * (facing ? 1 : -1);
+                if (o.split[patch.cell] && domain.has_cell(beyond) &&
+                    o.open_face[a](facing ? beyond : patch.at) == 0) {
+                    const auto by_cell = [](const ObstaclePatch& p, std::int64_t n) { return p.cell < n; };
+                    auto there =
+                        std::lower_bound(o.patches.begin(), o.patches.end(), tiling->find(beyond), by_cell);
+                    for (; there != o.patches.end() && there->at == beyond; ++there)
+                        if (there->obstacle == patch.obstacle) owner = &*there;
+                }
+                for (int d = 0; d < 3; ++d) owner->moment[d][a] += at->moment[facing][d][a];
+            }
+        if (o.split[patch.cell]) continue;
         // The centre of a curved patch, weighted by the component of its area that is largest.
         int a = 0;
         for (int b = 1; b < 3; ++b)
             if (std::abs(at->area[b]) > std::abs(at->area[a])) a = b;
-        if (at->area[a] == 0) return;
-        const Vec3 center = Vec3{at->moment[0][a], at->moment[1][a], at->moment[2][a]} / at->area[a];
+        if (at->area[a] == 0) continue;
+        Vec3 center;
+        for (int d = 0; d < 3; ++d) center[d] = (at->moment[0][d][a] + at->moment[1][d][a]) / at->area[a];
         const Vec3 half = Vec3{1, 1, 1} * (0.5 * domain.h), middle = domain.cell_center(patch.at);
         patch.center = min(max(center, middle - half), middle + half);
-    });
+    }
     for (const ObstaclePatch& patch : o.patches)
         o.outflow[patch.cell] += dot(o.list[patch.obstacle].velocity(patch.center), patch.area);
     return o;

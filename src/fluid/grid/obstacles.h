@@ -30,7 +30,7 @@ struct ObstaclePatch {
     Int3 at;
     Vec3 area;                   // out of the liquid, closing the cell to rounding, in face areas
     Vec3 center;                 // [m]
-    std::array<Vec3, 3> moment;  // see Patch
+    std::array<Vec3, 3> moment;  // row d: integral of the d-th coordinate over the solid's surface here [m^3]
 };
 
 struct Obstacles {
@@ -39,6 +39,7 @@ struct Obstacles {
     Field<double> open_volume;               // open share of each cell
     Field<double> outflow;  // what leaves each cell through the solids' moving surfaces, per face area [m/s]
     std::vector<ObstaclePatch> patches;
+    Field<char> split;  // cells that a solid thinner than a cell divides; only one side of it is theirs
     std::vector<char> touches;  // per tile: a solid reaches it or a face beside it
 
     bool any() const { return !list.empty(); }

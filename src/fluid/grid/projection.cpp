@@ -1,5 +1,7 @@
 #include "fluid/grid/projection.h"
 
+#include <algorithm>
+
 #include "fluid/grid/surface.h"
 #include "linalg/multigrid.h"
 
@@ -20,15 +22,22 @@ Int3 cell_at(const Tiling& tiling, std::int64_t slot, int local) {
 
 // A tile whose cells are all liquid, and all those beside it too.
 bool all_liquid(const PressureSystem& system, std::int64_t slot) {
-    const Int3 first = system.phi.tiling().first_cell(slot), last = first + Int3{7, 7, 7};
+    const Tiling& tiling = system.phi.tiling();
+    const Int3 first = tiling.first_cell(slot), last = first + Int3{7, 7, 7};
     for (int axis = 0; axis < 3; ++axis)
         if (first[axis] == 0 || last[axis] >= system.domain->cells[axis] - 1) return false;
-    const TileView<double> phi(system.phi, slot);
-    for (int local = 0; local < block; ++local) {
-        if (phi[local] >= 0) return false;
-        for (int axis = 0; axis < 3; ++axis)
-            if (phi.lower(local, axis) >= 0 || phi.higher(local, axis) >= 0) return false;
-    }
+    const double* own = system.phi.values().data() + slot * block;
+    if (std::any_of(own, own + block, [](double d) { return d >= 0; })) return false;
+    for (int axis = 0; axis < 3; ++axis)
+        for (const int direction : {0, 1}) {
+            const std::int32_t beside = tiling.neighbour(slot, axis, direction);
+            if (beside < 0) return false;
+            const double* values = system.phi.values().data() + std::int64_t{beside} * block;
+            const int layer = direction ? 0 : 7, a = 1 << 3 * ((axis + 1) % 3), b = 1 << 3 * ((axis + 2) % 3);
+            for (int i = 0; i < 8; ++i)
+                for (int j = 0; j < 8; ++j)
+                    if (values[(layer << 3 * axis) + i * a + j * b] >= 0) return false;
+        }
     return true;
 }
 
@@ -392,7 +401,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         // A cell that the solid all but fills has no pressure; its sliver of surface feels that of a cell
         // beside it.
         std::int64_t cell = system.phi[patch.cell] < 0 ? patch.cell : -1;
-        for (int side = 0; side < 6 && cell < 0; ++side) {
+        for (int side = 0; side < 6 && cell < 0 && obstacles.open_volume[patch.cell] == 0; ++side) {
             const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
             if (domain.has_cell(beside) && system.phi(beside) < 0) cell = all.find(beside);
         }

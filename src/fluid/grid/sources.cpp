@@ -7,13 +7,19 @@
 
 namespace flotsam {
 
+namespace {
+bool is_open(const Emitter& emitter, double time, double dt) {
+    return time + dt > emitter.from && time < emitter.until;
+}
+}  // namespace
+
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
               double dt) {
     const bool carries_velocity = settings.carrier != Carrier::markers;
     Exchange exchange;
     for (std::size_t e = 0; e < settings.emitters.size(); ++e) {
         const Emitter& emitter = settings.emitters[e];
-        if (time + dt <= emitter.from || time >= emitter.until) continue;
+        if (!is_open(emitter, time, dt)) continue;
         const bool first = time <= emitter.from;
         const double age = time + dt - emitter.from;
 
@@ -54,7 +60,21 @@ Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& 
     return exchange;
 }
 
-Exchange drain(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time) {
+void impose_emitters(MacGrid& u, const Domain& domain, const LiquidSettings& settings, double time,
+                     double dt) {
+    for (const Emitter& emitter : settings.emitters) {
+        if (!is_open(emitter, time, dt)) continue;
+        for (int axis = 0; axis < 3; ++axis)
+            for_each_cell(u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+                // Half a cell further than the region: a nozzle thinner than a cell may hold no face at all.
+                if (emitter.region->distance(domain.face_center(c, axis)) <= 0.5 * domain.h)
+                    u[axis][n] = emitter.velocity[axis];
+            });
+    }
+}
+
+Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, const LiquidSettings& settings,
+               double time) {
     std::vector<char> dead(particles.count(), 0);
     parallel_for(particles.count(), 4096, [&](std::int64_t i) {
         const Vec3 x(particles.position[i]);
@@ -66,7 +86,9 @@ Exchange drain(Particles& particles, const Domain& domain, const LiquidSettings&
     for (std::int64_t i = 0; i < particles.count(); ++i)
         if (dead[i]) {
             ++exchange.count;
-            if (!particles.velocity.empty()) exchange.velocity_sum += Vec3(particles.velocity[i]);
+            exchange.velocity_sum += particles.velocity.empty()
+                                         ? sample_velocity(u, domain, Vec3(particles.position[i]))
+                                         : Vec3(particles.velocity[i]);
         }
     if (exchange.count > 0) remove_particles(particles, dead);
     return exchange;

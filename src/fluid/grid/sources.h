@@ -17,8 +17,15 @@ struct Exchange {
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
               double dt);
 
-// Removes particles inside sinks at `time` and those beyond the domain's open sides.
-Exchange drain(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time);
+// The same for massless markers, whose velocity is the grid's: faces in and beside the region of an emitter
+// that is open take its velocity.
+void impose_emitters(MacGrid& u, const Domain& domain, const LiquidSettings& settings, double time,
+                     double dt);
+
+// Removes particles inside sinks at `time` and those beyond the domain's open sides. What massless markers
+// take with them is the velocity `u` where they are.
+Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, const LiquidSettings& settings,
+               double time);
 
 // Moves particles from crowded cells to sparse ones deep inside the liquid, one for one: the number of
 // particles, and so the volume, stays as it is. Cells with nearly twice their rest density are thinned

@@ -113,13 +113,33 @@ Field<double> spread_openness(const Field<double>& open_volume, const Domain& do
 }
 
 // Divides the filling by what is open; where next to nothing is, continues it from the cells around.
-void fill_up_beside_solids(Field<float>& filling, const Field<double>& full, const Domain& domain) {
+void fill_up_beside_solids(Field<float>& filling, const Obstacles& obstacles, const Domain& domain) {
     constexpr double least_openness = 0.25;  // below it single particles decide
+    const Field<double> full = spread_openness(obstacles.open_volume, domain);
     Field<double> values(filling.shared_tiling(), 0);
     Field<char> known(filling.shared_tiling(), 0);
     for_each_cell(filling.tiling(), domain.cells, [&](Int3, std::int64_t n) {
-        if (full[n] < least_openness) return;
+        if (full[n] < least_openness || obstacles.split[n]) return;
         values[n] = filling[n] / full[n];
+        known[n] = 1;
+    });
+    // A cell that a thin solid divides holds particles of both sides: its filling is that of its neighbours
+    // on its side.
+    const Field<char> whole = known;
+    for_each_cell(filling.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
+        if (!obstacles.split[n]) return;
+        double sum = 0;
+        int count = 0;
+        for (int axis = 0; axis < 3; ++axis)
+            for (const int direction : {0, 1}) {
+                const Int3 beside = direction ? c + unit(axis) : c - unit(axis);
+                if (!domain.has_cell(beside) || !whole(beside)) continue;
+                if (obstacles.open_face[axis](direction ? beside : c) == 0) continue;
+                sum += values(beside);
+                ++count;
+            }
+        if (count == 0) return;
+        values[n] = sum / count;
         known[n] = 1;
     });
     extrapolate(values, known, domain.cells, 3);
@@ -169,7 +189,7 @@ void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domai
 }  // namespace
 
 Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
-                               std::shared_ptr<const Tiling> tiling, const Field<double>& open_volume) {
+                               std::shared_ptr<const Tiling> tiling, const Obstacles& obstacles) {
     static const DistanceOfFilling distance_of_filling;
     Surface surface;
     surface.filling = spread_volume(particles, cells, domain, tiling);
@@ -177,7 +197,7 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
     const double far = outside_distance(domain);
     surface.phi = Field<double>(tiling, far);
     Field<char> trusted(tiling, 0);
-    if (open_volume.empty()) {
+    if (!obstacles.any()) {
         const std::array<std::vector<double>, 3> full{
             full_filling(domain.cells.x), full_filling(domain.cells.y), full_filling(domain.cells.z)};
         for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
@@ -185,7 +205,7 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
                 static_cast<float>(surface.filling[n] / (full[0][c.x] * full[1][c.y] * full[2][c.z]));
         });
     } else {
-        fill_up_beside_solids(surface.filling, spread_openness(open_volume, domain), domain);
+        fill_up_beside_solids(surface.filling, obstacles, domain);
     }
     for_each_cell(*tiling, domain.cells, [&](Int3, std::int64_t n) {
         surface.phi[n] = distance_of_filling(surface.filling[n]) * domain.h;

@@ -6,6 +6,7 @@
 // walls c is divided by what a full domain would give, so that a level surface stays level up to the wall.
 #pragma once
 
+#include "fluid/grid/obstacles.h"
 #include "fluid/grid/particles.h"
 
 namespace flotsam {
@@ -15,10 +16,11 @@ struct Surface {
     Field<float> filling;  // c; 1 where particles are as dense as at rest
 };
 
-// `open_volume`: the share of each cell that no solid covers, or empty. Inside solids the surface is
-// continued, so that it meets them at whatever angle it has outside.
+// Inside obstacles the surface is continued, so that it meets them at whatever angle it has outside; cells
+// that a thin one divides take it from their own side.
 Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
-                               std::shared_ptr<const Tiling> tiling, const Field<double>& open_volume = {});
+                               std::shared_ptr<const Tiling> tiling,
+                               const Obstacles& obstacles = no_obstacles);
 
 // Cells that the pressure must act in although the smooth surface misses them: droplets, sheets and films
 // thinner than a cell. A cell with particles in it that does not rest on liquid gets a small negative

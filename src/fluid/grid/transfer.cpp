@@ -108,4 +108,11 @@ void grid_to_particles_flip(Particles& particles, const CellRanges& cells, const
     });
 }
 
+Vec3 momentum(const Particles& particles, const MacGrid& u, const Domain& domain, double mass) {
+    return mass * fixed_sum<Vec3>(particles.count(), 4096, [&](std::int64_t i) {
+               return particles.velocity.empty() ? sample_velocity(u, domain, Vec3(particles.position[i]))
+                                                 : Vec3(particles.velocity[i]);
+           });
+}
+
 }  // namespace flotsam

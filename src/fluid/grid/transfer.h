@@ -18,4 +18,7 @@ void grid_to_particles_apic(Particles& particles, const CellRanges& cells, const
 void grid_to_particles_flip(Particles& particles, const CellRanges& cells, const MacGrid& u,
                             const MacGrid& change, const Domain& domain, double flip_share);
 
+// Momentum of the liquid, each particle of mass `mass` [kg m/s]. Massless markers move as `u` does.
+Vec3 momentum(const Particles& particles, const MacGrid& u, const Domain& domain, double mass);
+
 }  // namespace flotsam
