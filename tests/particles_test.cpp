@@ -213,36 +213,6 @@ TEST_CASE("reseeding fills a hole from crowded cells and keeps the number of par
     CHECK(particles.velocity[cells.begin[tiling->find(8, 8, 8)]].z == doctest::Approx(3));
 }
 
-TEST_CASE("no liquid cell keeps twice its rest density: also beside a solid and with no hole to fill") {
-    Scenario s = test::tank({16, 16, 16}, 1.0);
-    Particles particles = seed_fills(s.domain, s.liquid);
-    // Twenty-four particles in each of two cells, taken from others that keep most of theirs.
-    int taken = 0;
-    for (int i = 0; i < particles.count() && taken < 32; ++i) {
-        const Int3 c = s.domain.cell_of(Vec3(particles.position[i]));
-        if (c.y != 8 || c.z < 6 || c.z > 9 || i % 4 != 0) continue;
-        const Int3 to = taken++ % 2 ? Int3{4, 4, 4} : Int3{12, 4, 4};
-        particles.position[i] = Vec3f(s.domain.cell_center(to));
-    }
-    REQUIRE(taken == 32);
-    resize_like_positions(particles, Carrier::apic);
-    const auto tiling = tiling_around(particles, s.domain, 4);
-    CellRanges cells = sort_into_cells(particles, s.domain, *tiling);
-    REQUIRE(cells.count(tiling->find(4, 4, 4)) == 24);
-    REQUIRE(cells.count(tiling->find(12, 4, 4)) == 24);
-    Field<double> open(tiling, 1);
-    open.at({12, 4, 4}) = 0.6;
-    const Surface surface = surface_from_particles(particles, cells, s.domain, tiling);
-    const MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 2, 3}; });
-    const std::int64_t before = particles.count();
-    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, open, u, 0) == 9 + 15);
-    CHECK(particles.count() == before);
-    cells = sort_into_cells(particles, s.domain, *tiling);
-    CHECK(cells.count(tiling->find(4, 4, 4)) == 15);
-    CHECK(cells.count(tiling->find(12, 4, 4)) == 9);
-    for (std::int64_t n = 0; n < tiling->value_count(); ++n) CHECK(cells.count(n) <= 15);
-}
-
 TEST_CASE("extrapolation continues a constant and reaches as many layers as asked") {
     const Blob blob(32);
     Field<double> values(blob.tiling, 0);

@@ -1,7 +1,5 @@
 #include "fluid/grid/sources.h"
 
-#include <algorithm>
-
 #include "core/random.h"
 #include "fluid/grid/sample.h"
 
@@ -98,43 +96,23 @@ std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain&
                     const LiquidSettings& settings, const Field<double>& phi,
                     const Field<double>& open_volume, const MacGrid& u, std::int64_t step) {
     const int rest = particles_per_cell(domain);
-    // No cell holds twice the rest density: behind a moving solid particles gather faster than
-    // crowding_source can spread them.
-    const double limit = 15.0 / 8 * rest;
-    std::vector<std::int32_t> overfull;  // particles beyond the limit, which must go
-    std::vector<std::int32_t> spare;     // particles that crowded cells can do without
-    std::vector<Int3> sparse;            // cells that lack one, once per missing particle
-    std::vector<Int3> roomy;             // cells that can take one more, once per particle
+    std::vector<std::int32_t> spare;  // particles that crowded cells can do without
+    std::vector<Int3> sparse;         // cells that lack one, once per missing particle
     const Tiling& tiling = phi.tiling();
     for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot)
         for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
-            if (phi[n] >= 0) return;
-            const double open = open_volume.empty() ? 1 : open_volume[n];
-            const int count = cells.count(n);
-            // A few particles in a sliver of a cell are no crowd.
-            const int most = int(limit * std::max(open, 0.5));
-            for (int extra = most; extra < count; ++extra) overfull.push_back(cells.begin[n] + extra);
-            if (open < 1) return;
+            if (!open_volume.empty() && open_volume[n] < 1) return;
             if (phi[n] > -1.5 * domain.h) return;  // near the surface, particles are where the liquid is
-            for (int extra = 0; extra < std::min(count, most) - rest * 3 / 2; ++extra)
+            const int count = cells.count(n);
+            for (int extra = 0; extra < count - rest * 3 / 2; ++extra)
                 spare.push_back(cells.begin[n] + extra);
             for (int missing = 0; missing < rest / 2 - count; ++missing) sparse.push_back(c);
-            if (count >= rest / 2) roomy.insert(roomy.end(), std::max(0, rest - count), c);
         });
-    // Chosen from all over the liquid rather than from its first cells.
-    const auto choose = [](const auto& list, std::size_t number, auto& chosen) {
-        for (std::size_t m = 0; m < number; ++m) chosen.push_back(list[m * list.size() / number]);
-    };
-    std::vector<std::int32_t> givers = overfull;
-    std::vector<Int3> takers = sparse;
-    if (overfull.size() > sparse.size())
-        choose(roomy, std::min(roomy.size(), overfull.size() - sparse.size()), takers);
-    else
-        choose(spare, std::min(spare.size(), sparse.size() - overfull.size()), givers);
-    const std::size_t moves = std::min(givers.size(), takers.size());
+    const std::size_t moves = std::min(spare.size(), sparse.size());
     for (std::size_t m = 0; m < moves; ++m) {
-        const std::int32_t i = givers[m];
-        const Int3 c = takers[m * takers.size() / moves];
+        // Take them from all over the liquid rather than from its first cells.
+        const std::int32_t i = spare[m * spare.size() / moves];
+        const Int3 c = sparse[m * sparse.size() / moves];
         const std::uint64_t key = combine(combine(settings.seed, std::uint64_t(step)), m);
         Vec3 x;
         for (int a = 0; a < 3; ++a) x[a] = (c[a] + uniform(combine(key, std::uint64_t(a)))) * domain.h;

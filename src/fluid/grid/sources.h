@@ -28,8 +28,7 @@ Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, con
                double time);
 
 // Moves particles from crowded cells to sparse ones deep inside the liquid, one for one: the number of
-// particles, and so the volume, stays as it is. Cells with nearly twice their rest density are thinned
-// wherever they are. Returns how many were moved. Velocities are taken from `u`.
+// particles, and so the volume, stays as it is. Returns how many were moved. Velocities are taken from `u`.
 std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
                     const LiquidSettings& settings, const Field<double>& phi,
                     const Field<double>& open_volume, const MacGrid& u, std::int64_t step);
