@@ -362,10 +362,13 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
                 // The low face is this cell's own; a high face is the next cell's, unless that one is not
                 // liquid.
                 if (direction == 1 && f.kind == Face::Kind::interior) return;
+                // A face that a solid closes has no velocity of its own: constrain_velocity gives it one. It
+                // is left alone here, since the liquid cells on both its sides come by, maybe at once.
+                if (f.kind == Face::Kind::wall &&
+                    domain.has_cell(direction ? c + unit(axis) : c - unit(axis)))
+                    return;
                 const std::int64_t at = direction ? all.find(c + unit(axis)) : n;
-                // A face that a solid closes has no velocity of its own: constrain_velocity gives it one.
-                changed[axis][at] = f.kind != Face::Kind::wall ||
-                                    !domain.has_cell(direction ? c + unit(axis) : c - unit(axis));
+                changed[axis][at] = 1;
                 if (f.kind == Face::Kind::interior) u[axis][at] -= here[local] - here.lower(local, axis);
                 if (f.kind != Face::Kind::surface) return;
                 const double change =
