@@ -51,6 +51,7 @@ class Program {
         for (std::string& argument : arguments) argv.push_back(argument.data());
         argv.push_back(nullptr);
         pid_ = ::fork();
+        REQUIRE(pid_ >= 0);  // kill(-1, SIGKILL) would end every process that we may signal
         if (pid_ == 0) {
             const int nowhere = ::open("/dev/null", O_WRONLY);
             ::dup2(nowhere, STDOUT_FILENO);
