@@ -10,6 +10,7 @@
 #include "geometry/solid_shape.h"
 #include "linalg/multigrid.h"
 #include "sim/driver.h"
+#include "validate/case_tools.h"
 
 namespace flotsam {
 
@@ -46,11 +47,7 @@ void bench_pressure(bool quick, const Report& report) {
         Domain domain;
         domain.cells = {n, n, n};
         domain.h = 1.0 / n;
-        std::vector<Int3> tiles;
-        for (int z = 0; z <= n / 8; ++z)
-            for (int y = 0; y <= n / 8; ++y)
-                for (int x = 0; x <= n / 8; ++x) tiles.push_back({x, y, z});
-        const auto tiling = std::make_shared<Tiling>(domain.cells, tiles);
+        const auto tiling = whole_tiling(domain.cells);
         const SolidShape sphere = solid_sphere(0.15, 0.5 * domain.h);
         const Pose pose{{0.5, 0.3, 0.5}, {}};
         TriangleMesh mesh = sphere.mesh;

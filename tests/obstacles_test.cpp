@@ -6,6 +6,7 @@
 
 #include "fluid/grid/projection.h"
 #include "geometry/solid_shape.h"
+#include "validate/case_tools.h"
 #include "worlds.h"
 
 using namespace flotsam;
@@ -23,11 +24,7 @@ struct Setting {
     Setting(Int3 cells, SolidShape s, Pose before, Pose after, double dt) : shape(std::move(s)) {
         domain.cells = cells;
         domain.h = 1.0 / cells.x;
-        std::vector<Int3> tiles;
-        for (int z = 0; z <= cells.z / 8; ++z)
-            for (int y = 0; y <= cells.y / 8; ++y)
-                for (int x = 0; x <= cells.x / 8; ++x) tiles.push_back({x, y, z});
-        tiling = std::make_shared<Tiling>(cells, tiles);
+        tiling = whole_tiling(cells);
         TriangleMesh mesh = shape.mesh;
         for (Vec3& v : mesh.vertices) v = after.to_world(v);
         cut = cut_solid(mesh, cells, domain.h);

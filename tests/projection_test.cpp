@@ -6,6 +6,7 @@
 
 #include "fluid/grid/surface.h"
 #include "linalg/multigrid.h"
+#include "validate/case_tools.h"
 #include "worlds.h"
 
 using namespace flotsam;
@@ -19,17 +20,9 @@ Domain box(Int3 cells) {
     return domain;
 }
 
-std::shared_ptr<const Tiling> all_tiles(Int3 cells) {
-    std::vector<Int3> tiles;
-    for (int z = 0; z <= cells.z / 8; ++z)
-        for (int y = 0; y <= cells.y / 8; ++y)
-            for (int x = 0; x <= cells.x / 8; ++x) tiles.push_back({x, y, z});
-    return std::make_shared<Tiling>(cells, tiles);
-}
-
 template <class Distance>
 Field<double> distance_field(const Domain& domain, const Distance& distance) {
-    Field<double> phi(all_tiles(domain.cells), outside_distance(domain));
+    Field<double> phi(whole_tiling(domain.cells), outside_distance(domain));
     for_each_cell(phi.tiling(), domain.cells,
                   [&](Int3 c, std::int64_t n) { phi[n] = distance(domain.cell_center(c)); });
     return phi;

@@ -49,6 +49,13 @@ void advance_particles(Particles& particles, const MacGrid& u, const Domain& dom
     // round into a cell that does not exist.
     const double gap = 1e-3 * domain.h;
     const Vec3 size = domain.size();
+    // Most particles are nowhere near a solid.
+    std::vector<Box> reach;
+    for (const Obstacle& obstacle : obstacles) {
+        const Vec3 room = Vec3{1, 1, 1} * (0.1 * domain.h);
+        const Box box = obstacle.reach();
+        reach.push_back({box.low - room, box.high + room});
+    }
     parallel_blocks(particles.count(), 4096, [&](std::int64_t begin, std::int64_t end) {
         TileWalk walk(u, domain);
         for (std::int64_t i = begin; i < end; ++i) {
@@ -56,7 +63,13 @@ void advance_particles(Particles& particles, const MacGrid& u, const Domain& dom
             walk.enter(x0);
             const Vec3 middle = x0 + 0.5 * dt * walk.velocity(x0);
             Vec3 x = x0 + dt * walk.velocity(middle);
-            if (!obstacles.empty()) x = slide_around(obstacles, x0, x, domain);
+            bool near = false;
+            for (const Box& box : reach) {
+                const Vec3 low = min(x0, x), high = max(x0, x);
+                near |= low.x < box.high.x && high.x > box.low.x && low.y < box.high.y &&
+                        high.y > box.low.y && low.z < box.high.z && high.z > box.low.z;
+            }
+            if (near) x = slide_around(obstacles, x0, x, domain);
             for (int a = 0; a < 3; ++a) {
                 if (!domain.open(2 * a)) x[a] = std::max(x[a], gap);
                 if (!domain.open(2 * a + 1)) x[a] = std::min(x[a], size[a] - gap);

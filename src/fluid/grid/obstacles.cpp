@@ -71,6 +71,26 @@ Vec3 Obstacle::normal(Vec3 p, double step) const {
     return size > 0 ? after.rotation * (slope / size) : Vec3{0, 1, 0};
 }
 
+Box Obstacle::reach() const {
+    const Box body = shape->bounds();
+    Box box{{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}};
+    double radius = 0;
+    for (int corner = 0; corner < 8; ++corner) {
+        const Vec3 p{corner & 1 ? body.high.x : body.low.x, corner & 2 ? body.high.y : body.low.y,
+                     corner & 4 ? body.high.z : body.low.z};
+        radius = std::max(radius, length(p));
+        for (const Pose* pose : {&before, &after}) {
+            box.low = min(box.low, pose->to_world(p));
+            box.high = max(box.high, pose->to_world(p));
+        }
+    }
+    // Turning from one pose to the other, a corner leaves the straight line by at most the height of its arc.
+    const Rotation turn = after.rotation * before.rotation.inverse();
+    const double cosine = std::clamp(0.5 * (turn.row[0].x + turn.row[1].y + turn.row[2].z - 1), -1.0, 1.0);
+    const Vec3 room = Vec3{1, 1, 1} * (radius * (1 - std::sqrt(0.5 * (1 + cosine))));
+    return {box.low - room, box.high + room};
+}
+
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                           const std::shared_ptr<const Tiling>& tiling) {
     Obstacles o;

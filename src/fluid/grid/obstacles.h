@@ -21,6 +21,7 @@ struct Obstacle {
     // Velocity of the solid's point that is now at p: its way during the step over dt.
     Vec3 velocity(Vec3 p) const { return (p - before.to_world(after.to_body(p))) / dt; }
     Vec3 normal(Vec3 p, double step) const;  // out of the solid; by differences over `step`
+    Box reach() const;                       // a box that it does not leave during the step
 };
 
 // The part of an obstacle's surface in one cell.

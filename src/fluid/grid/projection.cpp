@@ -409,8 +409,14 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             if (domain.has_cell(beside) && system.phi(beside) < 0) cell = all.find(beside);
         }
         if (cell < 0) continue;
+        // Below zero at the surface the patch lies above it; deeper down that is suction, and pulls.
         const double p = potential[cell] + system.density * dot(system.gravity, patch.center);
-        if (p < 0) continue;  // above the surface
+        bool at_surface = false;
+        for (int side = 0; side < 6; ++side) {
+            const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
+            at_surface |= domain.has_cell(beside) && system.phi(beside) >= 0 && obstacles.open_volume(beside) > 0;
+        }
+        if (p < 0 && at_surface) continue;
         // pi is constant in a cell; the weight of the water in p is integrated over the patch exactly.
         Vec3 force = potential[cell] * domain.h * domain.h * patch.area;
         for (int d = 0; d < 3; ++d) force -= system.density * system.gravity[d] * patch.moment[d];
