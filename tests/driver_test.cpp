@@ -38,9 +38,7 @@ class FakeScheme final : public Scheme {
     double stable_dt(const World& world, const Scenario& scenario) const override {
         return stable ? stable(world, scenario) : largest_dt;
     }
-    void start(World& world, const Scenario&) override {
-        world.liquid.particles.position = {{1, 2, 3}};
-    }
+    void start(World& world, const Scenario&) override { world.liquid.particles.position = {{1, 2, 3}}; }
     StepReport step(const World& now, World& next, const StepContext& ctx) override {
         const bool fail = fails && fails(ctx);
         attempts->push_back({ctx.step, ctx.time, ctx.dt, hash_of(now, ctx.scenario), !fail});
