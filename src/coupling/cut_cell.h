@@ -23,9 +23,11 @@
 //   volume.
 //   - Cut-cell areas are exact for the solids' meshes (cut_cells.h), not taken from a distance field
 //   (Fig. 5.2).
-//   - A cell that a solid thinner than a cell divides stands for one of its sides, and the faces to the other side are
-//     closed (place_obstacles): nothing leaks and each side has its own pressure, but the solid acts up to half a cell from
-//     its true place there. One pressure per piece of a cell is still to come, as is Chapter 5.
+//   - A cell that a solid thinner than a cell divides stands for one of its sides, and the faces to the other
+//   side are
+//     closed (place_obstacles): nothing leaks and each side has its own pressure, but the solid acts up to
+//     half a cell from its true place there. One pressure per piece of a cell is still to come, as is
+//     Chapter 5.
 #pragma once
 
 #include "coupling/scheme.h"

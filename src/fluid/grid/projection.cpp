@@ -414,7 +414,8 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         bool at_surface = false;
         for (int side = 0; side < 6; ++side) {
             const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
-            at_surface |= domain.has_cell(beside) && system.phi(beside) >= 0 && obstacles.open_volume(beside) > 0;
+            at_surface |=
+                domain.has_cell(beside) && system.phi(beside) >= 0 && obstacles.open_volume(beside) > 0;
         }
         if (p < 0 && at_surface) continue;
         // pi is constant in a cell; the weight of the water in p is integrated over the patch exactly.
