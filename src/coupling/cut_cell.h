@@ -1,8 +1,8 @@
 // cut-cell: the flagship. Liquid on a MAC grid, carried by particles, solved at the true interface.
 //
 // Paper box
-//   [Zarifi17] Zarifi, "Sharp-interface coupling of liquids and deformable solids" (thesis), Chapter 4 and
-//   Algorithm 3. Eq. 4.27-4.30 semi-Lagrangian midpoint   advect_velocity, advance_particles Eq. 4.31
+//   [Zarifi17] Zarifi, "Animating Coupling between Inviscid Free-Surface Liquids and Elastic Deformable
+//   Bodies" (thesis, Waterloo 2017), Chapter 4 and Algorithm 3. Eq. 4.27-4.30 semi-Lagrangian midpoint   advect_velocity, advance_particles Eq. 4.31
 //   velocity update            project Eq. 4.38      one row per liquid cell    assemble, project
 //   Eq. 4.33      face areas                 place_obstacles
 //   Eq. 4.40-4.44 ghost fluid                PressureSystem::face, surface_potential

@@ -135,7 +135,7 @@ void for_each_row(const Body& body) {
 double total(Row<double> v) { return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])); }
 
 // Chebyshev of the fourth kind, degree 2, for eigenvalues of D^-1 A up to 2, with the weights that minimise
-// the two-grid bound (Lottes 2023, table 1): z1 = 2/3 D^-1 r0, z2 = 1/5 z1 + 6/5 D^-1 r1, x += beta1 z1 +
+// the two-grid bound (Lottes 2023): z1 = 2/3 D^-1 r0, z2 = 1/5 z1 + 6/5 D^-1 r1, x += beta1 z1 +
 // beta2 z2.
 constexpr float first_share = 2.0f / 3, carry = 0.2f, second_share = 1.2f;
 constexpr float beta1 = 1.02387287570313f, beta2 = 1.26408905371085f;
