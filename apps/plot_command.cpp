@@ -19,8 +19,8 @@ std::string progress_text(const RunTables& run) {
     if (!run.scene) return text;
     const double duration = run.scene->scenario.time.duration;
     text += fmt::format(" of {} s", number_text(duration));
-    // Steps end on frames; half of one is more than rounding and less than a missing frame.
-    const bool complete = reached >= duration - 0.5 / run.scene->scenario.time.frames_per_second;
+    // The last frame may lie a millionth of a frame before the end, and the time is a sum of rounded steps.
+    const bool complete = reached >= duration - 1e-5 / run.scene->scenario.time.frames_per_second;
     return complete ? text : text + ": the run is not complete";
 }
 
