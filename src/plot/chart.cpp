@@ -120,7 +120,7 @@ class Drawing {
         if (x.low > 0 && x.low < 0.1 * x.high) x.low = 0;
         x_ = linear_axis(x.low, x.high, 9, false);
         y_ = chart_.kind == Chart::Kind::logarithmic ? log_axis(y.low, y.high, 7)
-                                                     : linear_axis(y.low, y.high, 7, true);
+                                                     : linear_axis(y.low, y.high, 8, true);
         return true;
     }
 

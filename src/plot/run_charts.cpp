@@ -126,16 +126,6 @@ ProbeGroup group_of(const std::string& column, const std::optional<Scene>& scene
     return {fmt::format("{} {}", family.title, base), {"probe_" + file_name_of(base), chart}, true};
 }
 
-// The small rotation from one pose to the next, as a vector along its axis [rad].
-Vec3 turn_between(const Rotation& from, const Rotation& to) {
-    const Rotation turn = to * from.inverse();
-    const Vec3 axis{turn.row[2].y - turn.row[1].z, turn.row[0].z - turn.row[2].x,
-                    turn.row[1].x - turn.row[0].y};
-    const double sine = 0.5 * length(axis),
-                 cosine = 0.5 * (turn.row[0].x + turn.row[1].y + turn.row[2].z - 1);
-    return sine == 0 ? Vec3{} : axis * (0.5 * std::atan2(sine, cosine) / sine);
-}
-
 // The components of a vector over time.
 struct VectorCurves {
     std::vector<Curve> curves{{"x", {}}, {"y", {}}, {"z", {}}};
@@ -215,7 +205,7 @@ std::vector<NamedChart> motion_charts(const std::vector<double>& times, const Sc
         const Vec3 start = before.position;
         for (const double time : times) {
             const Pose pose = pose_at(solid, time);
-            turned += turn_between(before.rotation, pose.rotation) * (180 / std::numbers::pi);
+            turned += rotation_vector(pose.rotation * before.rotation.inverse()) * (180 / std::numbers::pi);
             position.add(time, pose.position);
             turn.add(time, turned);
             moves = moves || length(pose.position - start) > 0;
