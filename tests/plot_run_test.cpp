@@ -238,9 +238,11 @@ TEST_CASE("what is not a run, and tables that are damaged, are refused with thei
     CHECK(contains(plot((scratch / "nowhere").string()).text, "it does not exist"));
 
     const fs::path folder = scratch / "run";
-    const struct {
-        const char *audit, *message;
-    } damaged[] = {
+    struct Damaged {
+        std::string audit;
+        const char* message;
+    };
+    const Damaged damaged_tables[] = {
         {"", "audit.csv:1: there is no line of column names"},
         {"step,time", "audit.csv:1: there is no line of column names"},
         {"step,volume\n1,2\n", "audit.csv:1: there is no column 'time'"},
@@ -251,10 +253,10 @@ TEST_CASE("what is not a run, and tables that are damaged, are refused with thei
         {"step,time\n1,0.2\n2,0.1\n", "audit.csv:3: the time 0.1 does not follow"},
         {"step,time\n1,nan\n", "audit.csv:2: the time nan does not follow"},
     };
-    for (const auto& [audit, message] : damaged) {
-        write_run(folder, audit);
-        CAPTURE(audit);
-        CHECK_THROWS_WITH_AS(read_run_tables(folder), doctest::Contains(message), UserError);
+    for (const Damaged& damaged : damaged_tables) {
+        write_run(folder, damaged.audit);
+        CAPTURE(damaged.audit);
+        CHECK_THROWS_WITH_AS(read_run_tables(folder), doctest::Contains(damaged.message), UserError);
     }
     CHECK(plot(folder.string()).code == 2);
     write_run(folder, "step,time,liquid.volume\n1,0.1,nan\n2,0.2,-nan\n3,0.3,inf\n");

@@ -47,11 +47,14 @@ Step nice_step(double low, double high, int most) {
 
 std::vector<double> values_of(Step step, double low, double high) {
     std::vector<double> values;
-    const double last = std::floor(high / step.size() + on_value);
-    for (double n = std::ceil(low / step.size() - on_value); n <= last; ++n)
+    const double first = std::ceil(low / step.size() - on_value);
+    const int count = int(std::floor(high / step.size() + on_value) - first) + 1;
+    for (int i = 0; i < count; ++i) {
         // Divided rather than multiplied: 3 / 10 is the double nearest to 0.3, and 3 * 0.1 is not. No -0.
-        values.push_back(step.exponent < 0 ? n * step.digit / std::pow(10.0, -step.exponent) + 0.0
-                                           : n * step.size() + 0.0);
+        const double n = (first + i) * step.digit;
+        values.push_back(step.exponent < 0 ? n / std::pow(10.0, -step.exponent) + 0.0
+                                           : n * std::pow(10.0, step.exponent) + 0.0);
+    }
     return values;
 }
 

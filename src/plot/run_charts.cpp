@@ -190,6 +190,7 @@ std::vector<NamedChart> probe_charts(const NumberTable& probes, const std::optio
         group->named.chart.curves.push_back(std::move(curve));
     }
     std::vector<NamedChart> charts;
+    charts.reserve(groups.size());
     for (ProbeGroup& group : groups) charts.push_back(std::move(group.named));
     return charts;
 }
