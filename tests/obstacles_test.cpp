@@ -26,8 +26,12 @@ struct Setting {
         domain.h = 1.0 / cells.x;
         tiling = whole_tiling(cells);
         TriangleMesh mesh = shape.mesh;
-        for (Vec3& v : mesh.vertices) v = after.to_world(v);
-        cut = cut_solid(mesh, cells, domain.h);
+        std::vector<Vec3> motion;
+        for (Vec3& v : mesh.vertices) {
+            motion.push_back(after.to_world(v) - before.to_world(v));
+            v = after.to_world(v);
+        }
+        cut = cut_solid(mesh, cells, domain.h, motion);
         obstacles = place_obstacles({{shape.distance, before, after, dt, 1.0, &cut}}, domain, tiling);
     }
 };

@@ -46,9 +46,11 @@ void remove_inside(Particles& particles, const Scenario& scenario, double time) 
     if (scenario.solids.empty()) return;
     std::vector<char> dead(particles.count(), 0);
     for (const Solid& solid : scenario.solids) {
-        const Pose pose = pose_at(solid, time);
+        const PlacedShape shape = shape_at(solid, time);
+        const Box reach = shape.bounds();
         parallel_for(particles.count(), 4096, [&](std::int64_t i) {
-            if (solid.shape.distance->contains(pose.to_body(Vec3(particles.position[i])))) dead[i] = 1;
+            const Vec3 p(particles.position[i]);
+            if (reach.contains(p) && shape.distance(p) <= 0) dead[i] = 1;
         });
     }
     remove_particles(particles, dead);
@@ -90,26 +92,50 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
 }
 
 std::vector<Obstacle> CutCell::obstacles(const Scenario& scenario, double time, double dt) {
-    cuts_.resize(scenario.solids.size());
+    placed_.resize(scenario.solids.size());
     std::vector<Obstacle> list;
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
         const Solid& solid = scenario.solids[s];
-        const Pose before = pose_at(solid, time), after = pose_at(solid, time + dt);
-        if (!cuts_[s] || solid.motion != Motion::fixed) {
-            TriangleMesh mesh = solid.shape.mesh;
-            for (Vec3& v : mesh.vertices) v = after.to_world(v);
-            cuts_[s] = std::make_unique<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h));
+        std::unique_ptr<CutSolid>& cut = placed_[s].cut;
+        if (!cut || solid.motion != Motion::fixed) {
+            const TriangleMesh mesh = mesh_at(solid, time + dt);
+            std::vector<Vec3> motion;
+            if (solid.motion != Motion::fixed) {
+                motion = mesh.vertices;
+                const TriangleMesh was = mesh_at(solid, time);
+                for (std::size_t v = 0; v < motion.size(); ++v) motion[v] -= was.vertices[v];
+            }
+            cut =
+                std::make_unique<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h, motion));
         }
-        list.push_back({solid.shape.distance, before, after, dt, solid.slip, cuts_[s].get()});
+        const std::shared_ptr<const Deformation> deforming =
+            solid.sequence ? deformation(solid, s, time, dt) : nullptr;
+        list.push_back({deforming ? deforming->after : solid.shape.distance, pose_at(solid, time),
+                        pose_at(solid, time + dt), dt, solid.slip, cut.get(), deforming});
     }
     return list;
+}
+
+std::shared_ptr<const Deformation> CutCell::deformation(const Solid& solid, std::size_t index, double time,
+                                                        double dt) {
+    Placed& placed = placed_[index];
+    const auto surface_at = [&](double t) {
+        return placed.surface && placed.time == t ? placed.surface
+                                                  : std::make_shared<MeshSurface>(body_mesh_at(solid, t));
+    };
+    const std::shared_ptr<const MeshSurface> before = surface_at(time), after = surface_at(time + dt);
+    placed.time = time + dt;
+    placed.surface = after;
+    return std::make_shared<Deformation>(Deformation{before, after});
 }
 
 void CutCell::start(World& world, const Scenario& scenario) {
     LiquidState& liquid = world.liquid;
     const Domain& domain = scenario.domain;
     liquid.particles = seed_fills(domain, scenario.liquid);
-    const std::vector<Obstacle> solids = obstacles(scenario, 0, 1 / scenario.time.frames_per_second);
+    const double frame = 1 / scenario.time.frames_per_second;
+    const std::vector<Obstacle> solids =
+        obstacles(scenario, -frame, frame);  // as a step to time 0 leaves them
     remove_inside(liquid.particles, scenario, 0);
     liquid.tiling = tiling_around(liquid.particles, domain, 6);
     liquid.potential = Field<double>(liquid.tiling, 0);

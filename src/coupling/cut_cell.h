@@ -46,9 +46,18 @@ class CutCell final : public Scheme {
   private:
     // The scene's solids during a step from `time`; cuts those that moved.
     std::vector<Obstacle> obstacles(const Scenario& scenario, double time, double dt);
+    // How an animated mesh deforms during that step.
+    std::shared_ptr<const Deformation> deformation(const Solid& solid, std::size_t index, double time,
+                                                   double dt);
 
-    std::vector<std::unique_ptr<CutSolid>>
-        cuts_;  // derived from the solids' poses, kept for those that stand still
+    // Derived from the solids' motion, kept because the next step needs them again: the cut of what stands
+    // still, and the surface of what deforms.
+    struct Placed {
+        std::unique_ptr<CutSolid> cut;
+        double time = 0;  // of the surface [s]
+        std::shared_ptr<const MeshSurface> surface;
+    };
+    std::vector<Placed> placed_;
 };
 
 }  // namespace flotsam

@@ -58,6 +58,15 @@ bool divides(const Obstacle& obstacle, Vec3 center, double h) {
     return false;
 }
 
+// The solid's exact surface in a cell, or null.
+const Patch* exact_patch(const CutSolid& cut, Int3 cell) {
+    const auto before = [](const Patch& p, Int3 c) {
+        return std::tie(p.cell.z, p.cell.y, p.cell.x) < std::tie(c.z, c.y, c.x);
+    };
+    const auto at = std::lower_bound(cut.patches.begin(), cut.patches.end(), cell, before);
+    return at != cut.patches.end() && at->cell == cell ? &*at : nullptr;
+}
+
 }  // namespace
 
 Vec3 Obstacle::normal(Vec3 p, double step) const {
@@ -72,7 +81,11 @@ Vec3 Obstacle::normal(Vec3 p, double step) const {
 }
 
 Box Obstacle::reach() const {
-    const Box body = shape->bounds();
+    Box body = shape->bounds();
+    if (deformation) {
+        const Box was = deformation->before->bounds();
+        body = {min(body.low, was.low), max(body.high, was.high)};
+    }
     Box box{{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}};
     double radius = 0;
     for (int corner = 0; corner < 8; ++corner) {
@@ -194,12 +207,8 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     for (const auto& tile : found) o.patches.insert(o.patches.end(), tile.begin(), tile.end());
     for (std::size_t i = 0; i < o.patches.size(); ++i) {
         ObstaclePatch& patch = o.patches[i];
-        const std::vector<Patch>& exact = o.list[patch.obstacle].cut->patches;
-        const auto before = [](const Patch& p, Int3 c) {
-            return std::tie(p.cell.z, p.cell.y, p.cell.x) < std::tie(c.z, c.y, c.x);
-        };
-        const auto at = std::lower_bound(exact.begin(), exact.end(), patch.at, before);
-        if (at == exact.end() || at->cell != patch.at) continue;
+        const Patch* const at = exact_patch(*o.list[patch.obstacle].cut, patch.at);
+        if (!at) continue;
         for (int facing = 0; facing < 2; ++facing)
             for (int a = 0; a < 3; ++a) {
                 // In a divided cell, what faces a closed face is the far side of a thin solid: it feels the
@@ -227,8 +236,15 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         const Vec3 half = Vec3{1, 1, 1} * (0.5 * domain.h), middle = domain.cell_center(patch.at);
         patch.center = min(max(center, middle - half), middle + half);
     }
-    for (const ObstaclePatch& patch : o.patches)
-        o.outflow[patch.cell] += dot(o.list[patch.obstacle].velocity(patch.center), patch.area);
+    // What the surfaces swept, exactly; what clamping added to them moves as their centres do.
+    for (const ObstaclePatch& patch : o.patches) {
+        const Obstacle& obstacle = o.list[patch.obstacle];
+        const Patch* const exact = exact_patch(*obstacle.cut, patch.at);
+        const double face = domain.h * domain.h;
+        const Vec3 added = exact ? patch.area + exact->area / face : patch.area;
+        const double swept = exact ? exact->swept / face : 0;
+        o.outflow[patch.cell] += dot(obstacle.velocity(patch.center), added) - swept / obstacle.dt;
+    }
     return o;
 }
 
@@ -247,7 +263,7 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
     for (int round = 0; round < 3; ++round) {
         bool moved = false;
         for (const Obstacle& obstacle : obstacles) {
-            Vec3 a = (round == 0 ? obstacle.before : obstacle.after).to_body(from),
+            Vec3 a = round == 0 ? obstacle.carried(from) : obstacle.after.to_body(from),
                  b = obstacle.after.to_body(to);
             const Shape& shape = *obstacle.shape;
             double clear = shape.distance(a);
@@ -263,7 +279,8 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
             };
             // Walk along the way in steps that the distance shows to be free. What meets the surface slides
             // along it.
-            for (int bounce = 0; bounce < 3; ++bounce) {
+            bool arrived = false;
+            for (int bounce = 0; bounce < 3 && !arrived; ++bounce) {
                 const Vec3 way = b - a;
                 const double total = length(way);
                 double walked = 0;
@@ -274,13 +291,17 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
                     p = a + way * (total > 0 ? walked / total : 0);
                     clear = shape.distance(p);
                 }
-                if (clear > 0.5 * gap) break;  // arrived
+                arrived = clear > 0.5 * gap;
+                if (arrived) break;
                 const Vec3 n = normal(p);
                 const Vec3 rest = b - p;
                 a = p + n * (gap - clear);
                 b = a + (rest - n * std::min(0.0, dot(rest, n)));
                 moved = true;
             }
+            // In a corner it stays where it met the surface last: what lies ahead may be the other side of a
+            // thin solid.
+            if (!arrived) b = a;
             for (int push = 0; push < 4 && shape.distance(b) < 0.5 * gap; ++push) {
                 b += normal(b) * (gap - shape.distance(b));
                 moved = true;

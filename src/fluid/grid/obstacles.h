@@ -2,24 +2,38 @@
 // surfaces push out of the way, and where they are for particles that would run into them.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/rotation.h"
 #include "fluid/grid/liquid.h"
 #include "geometry/cut_cells.h"
+#include "geometry/mesh_surface.h"
 
 namespace flotsam {
 
 struct Obstacle {
-    ShapePtr shape;      // in body coordinates
+    ShapePtr shape;      // at the end of the step, in body coordinates
     Pose before, after;  // at the start and the end of the step
     double dt;           // [s]
     double slip;
-    const CutSolid* cut;  // at the end of the step
+    const CutSolid* cut;  // at the end of the step, with its motion during the step
+    // When its surface changes in body coordinates; `shape` is then the end of this.
+    std::shared_ptr<const Deformation> deformation = nullptr;
 
     double distance(Vec3 p) const { return shape->distance(after.to_body(p)); }
-    // Velocity of the solid's point that is now at p: its way during the step over dt.
-    Vec3 velocity(Vec3 p) const { return (p - before.to_world(after.to_body(p))) / dt; }
+    // Velocity of the solid's point that is now at p: its way during the step over dt. Beside a surface that
+    // deforms, that of the nearest place on it.
+    Vec3 velocity(Vec3 p) const {
+        const Vec3 body = after.to_body(p);
+        return (p - before.to_world(deformation ? deformation->origin(body) : body)) / dt;
+    }
+    // Where a point beside the solid before the step is when the solid has taken it along, in body
+    // coordinates.
+    Vec3 carried(Vec3 p) const {
+        const Vec3 body = before.to_body(p);
+        return deformation ? deformation->carried(body) : body;
+    }
     Vec3 normal(Vec3 p, double step) const;  // out of the solid; by differences over `step`
     Box reach() const;                       // a box that it does not leave during the step
 };

@@ -1,0 +1,63 @@
+// The nearest point on a closed mesh and the exact signed distance to it, also where the mesh is thinner than
+// any voxel. Built anew whenever the mesh deforms.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "geometry/shape.h"
+#include "geometry/triangle_mesh.h"
+
+namespace flotsam {
+
+class MeshSurface final : public Shape {
+  public:
+    // Every edge must belong to two triangles that agree on which side is out (see mesh_defect).
+    explicit MeshSurface(TriangleMesh mesh);
+
+    struct Nearest {
+        int triangle = 0;
+        Vec3 weight;          // of the triangle's corners
+        Vec3 point;           // on the surface
+        Vec3 normal;          // out of the mesh, of the face, edge or corner that the point lies on
+        double distance = 0;  // negative inside [m]
+    };
+    Nearest nearest(Vec3 p) const;
+
+    double distance(Vec3 p) const override { return nearest(p).distance; }
+    Box bounds() const override { return nodes_.front().box; }
+    const TriangleMesh& mesh() const { return mesh_; }
+    // The point of a triangle with these weights of its corners.
+    Vec3 point(int triangle, Vec3 weight) const;
+
+  private:
+    // Boxes around triangles, a binary tree in depth-first order. A node's first child follows it.
+    struct Node {
+        Box box;
+        int second_child = 0;      // 0: a leaf
+        int first = 0, count = 0;  // of the leaf, in order_
+    };
+    int build(int first, int count, const std::vector<Vec3>& centers);
+    void find_normals();
+
+    TriangleMesh mesh_;
+    std::vector<Node> nodes_;
+    std::vector<int> order_;  // triangles, leaf after leaf
+    // The sign of the distance comes from the normal of what is nearest; at an edge or a corner that is the
+    // mean over the triangles there, weighted by angle [Baerentzen & Aanaes 2005].
+    std::vector<Vec3> corner_normal_;
+    std::vector<std::array<Vec3, 3>> edge_normal_;  // of the edges that leave each corner of a triangle
+};
+
+// How a surface deforms during a step: the same triangles with their corners before and after.
+struct Deformation {
+    std::shared_ptr<const MeshSurface> before, after;
+
+    // Where the surface takes a point that is beside it before the step: the nearest place on the surface
+    // keeps it at the same distance, on the same side.
+    Vec3 carried(Vec3 p) const;
+    // Where a point that moves with the surface's nearest place, and is now at p, was before the step.
+    Vec3 origin(Vec3 p) const;
+};
+
+}  // namespace flotsam
