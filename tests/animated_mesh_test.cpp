@@ -84,17 +84,30 @@ double mean_level(const World& world, const Domain& domain) {
 
 }  // namespace
 
-TEST_CASE("the exact distance to a mesh: a sphere's, and a plate's that no voxel sees") {
+TEST_CASE("the distance to a mesh is exact near it, also to a plate that no voxel sees, and safe far away") {
     const MeshSurface ball(solid_sphere(0.3, 0.01).mesh);
     const SolidShape box = solid_box({0.5, 0.004, 0.7});
     const MeshSurface plate(box.mesh);
-    for (int i = 0; i < 2000; ++i) {
+    int near = 0;
+    for (int i = 0; i < 4000; ++i) {
         const Vec3 p = Vec3{test::noise(i), test::noise(i + 5000), test::noise(i + 9000)} * 0.5;
-        CHECK(ball.distance(p) == doctest::Approx(length(p) - 0.3).epsilon(0).scale(1).epsilon(3e-4));
-        const Vec3 near{p.x, 0.02 * p.y, p.z};
-        CHECK(std::abs(plate.distance(near) - box.distance->distance(near)) < 1e-12);
-        CHECK(std::abs(plate.distance(p) - box.distance->distance(p)) < 1e-12);
+        for (const auto& [mesh, exact, tolerance] :
+             {std::tuple{&ball, length(p) - 0.3, 3e-4}, {&plate, box.distance->distance(p), 1e-12}}) {
+            const double found = mesh->distance(p);
+            if (std::abs(exact) < 0.07) {
+                CHECK(std::abs(found - exact) < tolerance);
+                ++near;
+            } else {
+                CHECK(found * exact > 0);
+                CHECK(std::abs(found) < std::abs(exact) + tolerance);
+            }
+            CHECK(std::abs(mesh->nearest(p).distance - exact) < tolerance);
+        }
+        const Vec3 close{p.x, 0.02 * p.y, p.z};
+        CHECK(std::abs(plate.distance(close) - box.distance->distance(close)) < 1e-12);
+        if (std::abs(length(p) - 0.3) < 0.07) CHECK(dot(ball.normal(p, 1e-3), p) > 0.99 * length(p));
     }
+    CHECK(near > 500);
 }
 
 TEST_CASE("vertices go straight from file to file, stop at the last one or go around") {
@@ -133,13 +146,47 @@ TEST_CASE("what a deforming, turning mesh sweeps in all cells together is the ch
     }
 }
 
+TEST_CASE("a swelling sphere presses its growth out of a brim-full tank") {
+    const double dt = 0.01;
+    const SolidShape ball = solid_sphere(0.2, 0.02);
+    const auto deformation = std::make_shared<Deformation>(Deformation{
+        std::make_shared<MeshSurface>(scaled(ball.mesh, 0.95)), std::make_shared<MeshSurface>(ball.mesh)});
+    const Pose pose{{0.52, 0.43, 0.49}, {}};
+    TriangleMesh mesh = ball.mesh;
+    std::vector<Vec3> motion;
+    for (Vec3& v : mesh.vertices) {
+        motion.push_back(v * 0.05);
+        v = pose.to_world(v);
+    }
+    Domain domain;
+    domain.cells = {20, 20, 20};
+    domain.h = 0.05;
+    domain.walls[y_high].kind = WallKind::open;
+    const auto tiling = whole_tiling(domain.cells);
+    const CutSolid cut = cut_solid(mesh, domain.cells, domain.h, motion);
+    const Obstacles obstacles =
+        place_obstacles({{deformation->after, pose, pose, dt, 1.0, &cut, deformation}}, domain, tiling);
+    Field<double> phi(tiling, -1), potential(tiling, 0), source(tiling, 0);
+    MacGrid u;
+    for (auto& component : u) component = Field<double>(tiling, 0);
+    std::array<Field<char>, 3> changed;
+    const ProjectionReport report =
+        project(pressure_system(domain, phi, {}, 1000, obstacles), source, dt, {}, u, potential, changed);
+    CHECK(report.solve.converged);
+    double out = 0;
+    for (int i = 0; i < 20; ++i)
+        for (int k = 0; k < 20; ++k) out += u[1](i, 20, k) * domain.h * domain.h;
+    const double growth = enclosed_volume(mesh) * (1 - std::pow(0.95, 3));
+    // Closing slivers of cells shifts the surface there by up to a hundredth of a cell.
+    CHECK(out * dt == doctest::Approx(growth).epsilon(0).scale(0).epsilon(2e-3));
+}
+
 TEST_CASE("a pulsating sphere displaces its volume, and no particle enters it") {
     Scenario s = test::tank({24, 24, 24}, 0.6);
     const TriangleMesh ball = solid_sphere(0.15, 0.03).mesh;
     // Swells to 4.6 times its volume in a second and stays.
     s.solids.push_back(animated({ball, scaled(ball, 1.2), scaled(ball, 5.0 / 3)}, 2, false, {0.5, 0.3, 0.5}));
     s.time.duration = 3;
-    s.time.time_step = 1.0 / 96;  // equal steps: liquid follows a solid one step behind
     Driver driver(s, make_scheme("cut-cell"));
     driver.start();
     const double level = mean_level(driver.world(), s.domain);
@@ -152,7 +199,9 @@ TEST_CASE("a pulsating sphere displaces its volume, and no particle enters it") 
     const double displaced = enclosed_volume(mesh_at(s.solids[0], 3)) - enclosed_volume(ball);
     const double rise = mean_level(driver.world(), s.domain) - level;  // of a surface of 1 m^2
     CAPTURE(rise);
-    CHECK(std::abs(rise - displaced) < 0.01 * displaced);
+    // What is swept is exact (see above). Particles beside a solid settle less densely, also when it stands
+    // still: at this size that alone lifts the level by 0.03 cells.
+    CHECK(std::abs(rise - displaced) < 0.005 * displaced + 0.03 * s.domain.h);
 }
 
 TEST_CASE("an animated mesh that only moves along gives the flow of a rigid mesh that moves so") {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/check.h"
+#include "core/parallel.h"
 
 namespace flotsam {
 
@@ -64,6 +65,7 @@ MeshSurface::MeshSurface(TriangleMesh mesh) : mesh_(std::move(mesh)) {
     std::iota(order_.begin(), order_.end(), 0);
     build(0, int(order_.size()), centers);
     find_normals();
+    fill_lattice();
 }
 
 int MeshSurface::build(int first, int count, const std::vector<Vec3>& centers) {
@@ -78,7 +80,7 @@ int MeshSurface::build(int first, int count, const std::vector<Vec3>& centers) {
         middles = {min(middles.low, centers[order_[i]]), max(middles.high, centers[order_[i]])};
     }
     Node node{box, 0, first, count};
-    constexpr int leaf = 4;
+    constexpr int leaf = 2;
     if (count > leaf) {
         const Vec3 spread = middles.high - middles.low;
         const int axis = spread.x >= spread.y && spread.x >= spread.z ? 0 : spread.y >= spread.z ? 1 : 2;
@@ -135,9 +137,79 @@ Vec3 MeshSurface::point(int triangle, Vec3 weight) const {
     return weight.x * mesh_.vertices[t.x] + weight.y * mesh_.vertices[t.y] + weight.z * mesh_.vertices[t.z];
 }
 
+void MeshSurface::fill_lattice() {
+    constexpr int points_along = 16;  // of the longest side
+    const Box box = bounds();
+    const Vec3 size = box.high - box.low;
+    lattice_spacing_ = std::max({size.x, size.y, size.z, 1e-300}) / points_along;
+    lattice_low_ = box.low - Vec3{2, 2, 2} * lattice_spacing_;
+    for (int a = 0; a < 3; ++a) lattice_size_[a] = int(std::ceil(size[a] / lattice_spacing_)) + 5;
+    lattice_.resize(lattice_index({0, 0, lattice_size_.z}));
+    parallel_for(std::int64_t(lattice_size_.y) * lattice_size_.z, 1, [&](std::int64_t row) {
+        const int j = int(row % lattice_size_.y), k = int(row / lattice_size_.y);
+        int triangle = 0;
+        for (int i = 0; i < lattice_size_.x; ++i) {
+            const Vec3 p = lattice_low_ + Vec3(Int3{i, j, k}) * lattice_spacing_;
+            const Nearest found = nearest_from(p, triangle);
+            triangle = found.triangle;
+            lattice_[lattice_index({i, j, k})] = {found.distance, triangle};
+        }
+    });
+}
+
+double MeshSurface::far_distance(Vec3 p) const {
+    const Vec3 at = (p - lattice_low_) / lattice_spacing_;
+    for (int a = 0; a < 3; ++a)
+        if (!(at[a] >= 0 && at[a] < lattice_size_[a] - 1)) return std::sqrt(squared_distance(bounds(), p));
+    const Int3 base{int(at.x), int(at.y), int(at.z)};
+    const Vec3 part = at - Vec3(base);
+    double sum = 0, least = 1e300;
+    for (int corner = 0; corner < 8; ++corner) {
+        const Int3 c{corner & 1, corner >> 1 & 1, corner >> 2};
+        const double d = lattice_[lattice_index(base + c)].distance;
+        least = std::min(least, std::abs(d));
+        sum += d * (c.x ? part.x : 1 - part.x) * (c.y ? part.y : 1 - part.y) * (c.z ? part.z : 1 - part.z);
+    }
+    // A corner of the cell is at most 1.74 spacings away, so the surface is not in the cell and all corners
+    // have one sign. Interpolation is off by less than an eighth of a spacing there: a tenth less is safe.
+    return least > 2 * lattice_spacing_ ? 0.9 * sum : 0;
+}
+
+double MeshSurface::distance(Vec3 p) const {
+    const double far = far_distance(p);
+    return far != 0 ? far : nearest(p).distance;
+}
+
+Vec3 MeshSurface::normal(Vec3 p, double step) const {
+    if (far_distance(p) != 0) return Shape::normal(p, step);
+    const Nearest place = nearest(p);
+    // On the surface itself the way to the nearest point has no direction.
+    if (std::abs(place.distance) < 1e-3 * step) return place.normal;
+    return (p - place.point) / place.distance;
+}
+
 MeshSurface::Nearest MeshSurface::nearest(Vec3 p) const {
+    const Vec3 at = (p - lattice_low_) / lattice_spacing_;
+    Int3 c;
+    for (int a = 0; a < 3; ++a) c[a] = int(std::clamp(std::round(at[a]), 0.0, double(lattice_size_[a] - 1)));
+    return nearest_from(p, lattice_[lattice_index(c)].triangle);
+}
+
+MeshSurface::Nearest MeshSurface::nearest_from(Vec3 p, int triangle) const {
     Nearest best;
     double least = 1e300;
+    const auto try_triangle = [&](int number) {
+        const Int3 t = mesh_.triangles[number];
+        const Vec3 weight = nearest_weights(p, mesh_.vertices[t.x], mesh_.vertices[t.y], mesh_.vertices[t.z]);
+        const Vec3 q = point(number, weight), off = p - q;
+        if (const double squared = dot(off, off); squared < least) {
+            least = squared;
+            best.triangle = number;
+            best.weight = weight;
+            best.point = q;
+        }
+    };
+    try_triangle(triangle);
     struct Waiting {
         int node;
         double squared;
@@ -150,18 +222,7 @@ MeshSurface::Nearest MeshSurface::nearest(Vec3 p) const {
         if (next.squared >= least) continue;
         const Node& node = nodes_[next.node];
         if (node.second_child == 0) {
-            for (int i = node.first; i < node.first + node.count; ++i) {
-                const Int3 t = mesh_.triangles[order_[i]];
-                const Vec3 weight =
-                    nearest_weights(p, mesh_.vertices[t.x], mesh_.vertices[t.y], mesh_.vertices[t.z]);
-                const Vec3 q = point(order_[i], weight), off = p - q;
-                if (const double squared = dot(off, off); squared < least) {
-                    least = squared;
-                    best.triangle = order_[i];
-                    best.weight = weight;
-                    best.point = q;
-                }
-            }
+            for (int i = node.first; i < node.first + node.count; ++i) try_triangle(order_[i]);
             continue;
         }
         Waiting one{next.node + 1, squared_distance(nodes_[next.node + 1].box, p)};

@@ -24,7 +24,10 @@ class MeshSurface final : public Shape {
     };
     Nearest nearest(Vec3 p) const;
 
-    double distance(Vec3 p) const override { return nearest(p).distance; }
+    // Exact near the surface. Further away than an eighth of the mesh's size it is somewhat too small, so
+    // that a step of this length always is free.
+    double distance(Vec3 p) const override;
+    Vec3 normal(Vec3 p, double step) const override;
     Box bounds() const override { return nodes_.front().box; }
     const TriangleMesh& mesh() const { return mesh_; }
     // The point of a triangle with these weights of its corners.
@@ -39,10 +42,28 @@ class MeshSurface final : public Shape {
     };
     int build(int first, int count, const std::vector<Vec3>& centers);
     void find_normals();
+    void fill_lattice();
+    // The nearest point, given any triangle to begin with: the nearer that is, the fewer boxes are opened.
+    Nearest nearest_from(Vec3 p, int triangle) const;
+    // The distance, interpolated, where that is enough; 0 where it is not.
+    double far_distance(Vec3 p) const;
+    std::size_t lattice_index(Int3 c) const {
+        return c.x + std::size_t(lattice_size_.x) * (c.y + std::size_t(lattice_size_.y) * c.z);
+    }
 
     TriangleMesh mesh_;
     std::vector<Node> nodes_;
     std::vector<int> order_;  // triangles, leaf after leaf
+    // A coarse lattice around the mesh with the distance and the nearest triangle at each point: answers what
+    // is asked far from the surface, where the boxes are of little use, and says where to begin near it.
+    struct LatticePoint {
+        double distance;
+        int triangle;
+    };
+    Int3 lattice_size_;
+    Vec3 lattice_low_;
+    double lattice_spacing_ = 1;
+    std::vector<LatticePoint> lattice_;
     // The sign of the distance comes from the normal of what is nearest; at an edge or a corner that is the
     // mean over the triangles there, weighted by angle [Baerentzen & Aanaes 2005].
     std::vector<Vec3> corner_normal_;

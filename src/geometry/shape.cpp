@@ -60,6 +60,16 @@ class Level final : public Shape {
 
 }  // namespace
 
+Vec3 Shape::normal(Vec3 p, double step) const {
+    Vec3 slope;
+    for (int axis = 0; axis < 3; ++axis) {
+        const Vec3 d = Vec3(unit(axis)) * step;
+        slope[axis] = distance(p + d) - distance(p - d);
+    }
+    const double size = length(slope);
+    return size > 0 ? slope / size : Vec3{0, 1, 0};
+}
+
 ShapePtr make_sphere(Vec3 center, double radius) { return std::make_shared<Sphere>(center, radius); }
 ShapePtr make_box(Vec3 low, Vec3 high) { return std::make_shared<BoxShape>(low, high); }
 ShapePtr make_level(double level, double amplitude, double wavelength) {

@@ -70,14 +70,7 @@ const Patch* exact_patch(const CutSolid& cut, Int3 cell) {
 }  // namespace
 
 Vec3 Obstacle::normal(Vec3 p, double step) const {
-    const Vec3 body = after.to_body(p);
-    Vec3 slope;
-    for (int a = 0; a < 3; ++a) {
-        const Vec3 d = Vec3(unit(a)) * step;
-        slope[a] = shape->distance(body + d) - shape->distance(body - d);
-    }
-    const double size = length(slope);
-    return size > 0 ? after.rotation * (slope / size) : Vec3{0, 1, 0};
+    return after.rotation * shape->normal(after.to_body(p), step);
 }
 
 Box Obstacle::reach() const {
@@ -268,15 +261,7 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
             const Shape& shape = *obstacle.shape;
             double clear = shape.distance(a);
             if (clear > length(b - a) + gap) continue;
-            const auto normal = [&](Vec3 p) {
-                Vec3 slope;
-                for (int axis = 0; axis < 3; ++axis) {
-                    const Vec3 d = Vec3(unit(axis)) * (0.01 * h);
-                    slope[axis] = shape.distance(p + d) - shape.distance(p - d);
-                }
-                const double size = length(slope);
-                return size > 0 ? slope / size : Vec3{0, 1, 0};
-            };
+            const auto normal = [&](Vec3 p) { return shape.normal(p, 0.01 * h); };
             // Walk along the way in steps that the distance shows to be free. What meets the surface slides
             // along it.
             bool arrived = false;
@@ -287,7 +272,9 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
                 Vec3 p = a;
                 clear = shape.distance(p);
                 while (clear > 0.5 * gap && walked < total) {
-                    walked = std::min(total, walked + std::max(clear, 0.5 * gap));
+                    // Along a surface at the distance of the gap a walk would take a thousand steps; these
+                    // are still shorter than the thinnest solid that place_obstacles sees.
+                    walked = std::min(total, walked + std::max(clear, 0.01 * h));
                     p = a + way * (total > 0 ? walked / total : 0);
                     clear = shape.distance(p);
                 }
