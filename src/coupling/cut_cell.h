@@ -44,20 +44,24 @@ class CutCell final : public Scheme {
     void start(World& world, const Scenario& scenario) override;
 
   private:
-    // The scene's solids during a step from `time`; cuts those that moved.
-    std::vector<Obstacle> obstacles(const Scenario& scenario, double time, double dt);
-    // How an animated mesh deforms during that step.
-    std::shared_ptr<const Deformation> deformation(const Solid& solid, std::size_t index, double time,
-                                                   double dt);
+    // The scene's solids as they move from one time to another, cut where they are then; the liquid shall
+    // feel how they move on during the time `dt` after that.
+    std::vector<Obstacle> cut_obstacles(const Scenario& scenario, double from, double until, double dt);
+    // Where the surface is at the end of a step that the world has finished.
+    void find_surface(World& world, const Scenario& scenario, double dt);
 
-    // Derived from the solids' motion, kept because the next step needs them again: the cut of what stands
-    // still, and the surface of what deforms.
-    struct Placed {
-        std::unique_ptr<CutSolid> cut;
-        double time = 0;  // of the surface [s]
+    // The scene's solids as particles meet them on their way.
+    std::vector<Obstacle> moving_obstacles(const Scenario& scenario, double from, double until);
+    // The surface of a solid that deforms, in body coordinates: a function of time alone, kept for a while.
+    std::shared_ptr<const MeshSurface> surface_at(const Solid& solid, double time);
+
+    std::vector<std::shared_ptr<const CutSolid>> fixed_cuts_;  // of solids that stand still, cut once
+    struct KeptSurface {
+        const Solid* solid;
+        double time;
         std::shared_ptr<const MeshSurface> surface;
     };
-    std::vector<Placed> placed_;
+    std::vector<KeptSurface> kept_surfaces_;  // the newest last
 };
 
 }  // namespace flotsam

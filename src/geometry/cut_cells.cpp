@@ -154,35 +154,36 @@ std::pair<int, int> floors(Range r) {
     return {bounded(r.low), bounded(r.high)};
 }
 
-// How a triangle moved during the step: displacements are linear on it.
+// How a triangle moves on: velocities are linear on it.
 class TriangleMotion {
   public:
-    TriangleMotion(const std::array<Vec3, 3>& corner, const std::array<Vec3, 3>& moved)
-        : corner_(corner), moved_(moved) {
+    TriangleMotion(const std::array<Vec3, 3>& corner, const std::array<Vec3, 3>& velocity, double time)
+        : corner_(corner), velocity_(velocity) {
         normal_ = cross(corner[1] - corner[0], corner[2] - corner[0]);
         const double square = dot(normal_, normal_);
         if (square == 0) return;
         inverse_square_ = 1 / square;
-        // The area turned and stretched on the way: its mean over the step, quadratic in time, is Simpson's.
-        const auto area_at = [&](double left) {
-            const Vec3 a = corner[0] - moved[0] * left;
-            return cross(corner[1] - moved[1] * left - a, corner[2] - moved[2] * left - a);
+        // The area turns and stretches on the way: its mean over the time, in which it is quadratic, is
+        // Simpson's.
+        const auto area_at = [&](double t) {
+            const Vec3 a = corner[0] + velocity[0] * t;
+            return cross(corner[1] + velocity[1] * t - a, corner[2] + velocity[2] * t - a);
         };
-        const Vec3 mean = (area_at(1) + 4.0 * area_at(0.5) + normal_) / 6.0;
-        extra_ = dot((moved[0] + moved[1] + moved[2]) / 3.0, mean - normal_) * inverse_square_;
+        const Vec3 mean = (normal_ + 4.0 * area_at(0.5 * time) + area_at(time)) / 6.0;
+        extra_ = dot((velocity[0] + velocity[1] + velocity[2]) / 3.0, mean - normal_) * inverse_square_;
     }
-    // Volume swept by a part with this area vector and centre: that of the end position, and its share of
-    // what the whole triangle swept more.
+    // Volume per time swept by a part with this area vector and centre: as it moves off, and its share of
+    // what the whole triangle sweeps more on its way.
     double swept(Vec3 area, Vec3 center) const {
         const Vec3 from = center - corner_[0];
         const double b = dot(cross(from, corner_[2] - corner_[0]), normal_) * inverse_square_;
         const double c = dot(cross(corner_[1] - corner_[0], from), normal_) * inverse_square_;
-        const Vec3 moved = moved_[0] + b * (moved_[1] - moved_[0]) + c * (moved_[2] - moved_[0]);
-        return dot(moved, area) + extra_ * dot(area, normal_);
+        const Vec3 v = velocity_[0] + b * (velocity_[1] - velocity_[0]) + c * (velocity_[2] - velocity_[0]);
+        return dot(v, area) + extra_ * dot(area, normal_);
     }
 
   private:
-    std::array<Vec3, 3> corner_, moved_;
+    std::array<Vec3, 3> corner_, velocity_;
     Vec3 normal_;
     double inverse_square_ = 0, extra_ = 0;
 };
@@ -190,7 +191,8 @@ class TriangleMotion {
 // What is cut, in units of cells from the corner of the solid's box.
 struct CellMesh {
     const std::vector<Int3>& triangles;
-    std::vector<Vec3> vertex, motion;
+    std::vector<Vec3> vertex, velocity;
+    double time;
 
     std::array<Vec3, 3> corners(const std::vector<Vec3>& of, int t) const {
         const Int3 v = triangles[t];
@@ -252,8 +254,9 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
         divide(whole, 2, k, lower, higher);
         divide(higher, 2, k + 1, layer, lower);
         if (layer.size < 3) continue;
-        const TriangleMotion motion(
-            corner, mesh.motion.empty() ? std::array<Vec3, 3>{} : mesh.corners(mesh.motion, t));
+        const bool moves = !mesh.velocity.empty();
+        const TriangleMotion motion(corner, moves ? mesh.corners(mesh.velocity, t) : std::array<Vec3, 3>{},
+                                    mesh.time);
         slice(layer, 1, ny, [&](int j, const Polygon& row) {
             if (j == ny) return;
             // Along x nothing may be lost: what lies beyond the box's high side still covers the cells before
@@ -268,7 +271,7 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
                     const Vec3 center = (piece.corner[0] + piece.corner[v] + piece.corner[v + 1]) / 3.0;
                     area += part;
                     for (int d = 0; d < 3; ++d) moment[d] += part * center[d];
-                    if (!mesh.motion.empty()) swept += motion.swept(part, center);
+                    if (moves) swept += motion.swept(part, center);
                 }
                 projected[i + std::size_t(nx + 1) * j] += area.x;
                 if (i == nx) return;
@@ -307,8 +310,9 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
 
 }  // namespace
 
-CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const std::vector<Vec3>& motion) {
-    FLOTSAM_CHECK(motion.empty() || motion.size() == mesh.vertices.size(), motion.size());
+CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const SurfaceMotion& motion) {
+    FLOTSAM_CHECK(motion.velocity.empty() || motion.velocity.size() == mesh.vertices.size(),
+                  motion.velocity.size());
     CutSolid cut;
     const Box box = bounds(mesh);
     for (int a = 0; a < 3; ++a) {
@@ -326,9 +330,9 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const std::ve
     for (auto& f : cut.face) f.assign(values, 0.0);
     cut.volume.assign(values, 0.0);
 
-    CellMesh in_cells{mesh.triangles, mesh.vertices, motion};
+    CellMesh in_cells{mesh.triangles, mesh.vertices, motion.velocity, motion.time};
     for (Vec3& v : in_cells.vertex) v = v / h - Vec3(cut.low);
-    for (Vec3& v : in_cells.motion) v = v / h;
+    for (Vec3& v : in_cells.velocity) v = v / h;
     for (int axis = 0; axis < 3; ++axis) cover_faces(in_cells, axis, cut);
 
     const Layers layers(cut.size.z, mesh.triangles.size(),

@@ -24,7 +24,14 @@ struct Patch {
     // Row d: sum of area vectors times the d-th coordinate of their centres; component by component, of the
     // pieces that face the negative and the positive direction [m^3].
     std::array<std::array<Vec3, 3>, 2> moment;
-    double swept = 0;  // volume that it swept during the step, outwards positive [m^3]
+    double swept = 0;  // volume that it sweeps per time, outwards positive [m^3/s]
+};
+
+// How a mesh moves on: its vertices go straight with these velocities for a time. What all patches together
+// sweep in that time is exactly the change of the mesh's volume.
+struct SurfaceMotion {
+    std::vector<Vec3> velocity;  // [m/s]; empty when nothing needs to be known about what is swept
+    double time = 0;             // [s]
 };
 
 struct CutSolid {
@@ -57,8 +64,6 @@ struct CutSolid {
 };
 
 // Cuts a closed mesh in world coordinates into a grid of `cells` cells with edge `h`, starting at the origin.
-// `motion` is how far each vertex came during the step, along a straight line [m]; empty when it stands
-// still. What all patches swept together is exactly the change of the mesh's volume.
-CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const std::vector<Vec3>& motion = {});
+CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const SurfaceMotion& motion = {});
 
 }  // namespace flotsam

@@ -255,9 +255,10 @@ Vec3 Deformation::carried(Vec3 p) const {
     return there + after->nearest(there).normal * place.distance;
 }
 
-Vec3 Deformation::origin(Vec3 p) const {
+Vec3 Deformation::velocity_at(Vec3 p) const {
     const MeshSurface::Nearest place = after->nearest(p);
-    return p - (place.point - before->point(place.triangle, place.weight));
+    const Int3 t = after->mesh().triangles[place.triangle];
+    return place.weight.x * velocity[t.x] + place.weight.y * velocity[t.y] + place.weight.z * velocity[t.z];
 }
 
 }  // namespace flotsam

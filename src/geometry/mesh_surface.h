@@ -70,15 +70,16 @@ class MeshSurface final : public Shape {
     std::vector<std::array<Vec3, 3>> edge_normal_;  // of the edges that leave each corner of a triangle
 };
 
-// How a surface deforms during a step: the same triangles with their corners before and after.
+// How a surface deforms while particles move: the same triangles with their corners before and after.
 struct Deformation {
     std::shared_ptr<const MeshSurface> before, after;
+    std::vector<Vec3> velocity;  // of the corners after it, as the liquid shall feel it [m/s]
 
-    // Where the surface takes a point that is beside it before the step: the nearest place on the surface
-    // keeps it at the same distance, on the same side.
+    // Where the surface takes a point that is beside it before: the nearest place on the surface keeps it at
+    // the same distance, on the same side.
     Vec3 carried(Vec3 p) const;
-    // Where a point that moves with the surface's nearest place, and is now at p, was before the step.
-    Vec3 origin(Vec3 p) const;
+    // Velocity of the place on the surface after it that is nearest to p.
+    Vec3 velocity_at(Vec3 p) const;
 };
 
 }  // namespace flotsam

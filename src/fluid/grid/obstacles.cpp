@@ -229,14 +229,17 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         const Vec3 half = Vec3{1, 1, 1} * (0.5 * domain.h), middle = domain.cell_center(patch.at);
         patch.center = min(max(center, middle - half), middle + half);
     }
-    // What the surfaces swept, exactly; what clamping added to them moves as their centres do.
     for (const ObstaclePatch& patch : o.patches) {
         const Obstacle& obstacle = o.list[patch.obstacle];
-        const Patch* const exact = exact_patch(*obstacle.cut, patch.at);
-        const double face = domain.h * domain.h;
-        const Vec3 added = exact ? patch.area + exact->area / face : patch.area;
-        const double swept = exact ? exact->swept / face : 0;
-        o.outflow[patch.cell] += dot(obstacle.velocity(patch.center), added) - swept / obstacle.dt;
+        Vec3 area = patch.area;
+        // What a deforming surface sweeps is known exactly; what clamping added to it moves as its centre
+        // does.
+        if (const Patch* exact = obstacle.deformation ? exact_patch(*obstacle.cut, patch.at) : nullptr) {
+            const double face = domain.h * domain.h;
+            o.outflow[patch.cell] -= exact->swept / face;
+            area += exact->area / face;
+        }
+        o.outflow[patch.cell] += dot(obstacle.velocity(patch.center), area);
     }
     return o;
 }
