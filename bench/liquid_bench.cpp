@@ -201,7 +201,7 @@ void bench_clip(bool quick, const Report& report) {
 
     double clip = 0, step = 0;
     std::map<std::string, double> stages;
-    s.time.duration = 4.0 / s.time.frames_per_second;
+    s.time.duration = 1.0 / s.time.frames_per_second;
     Driver driver(s, make_scheme("cut-cell"));
     driver.start();
     int steps = 0;
