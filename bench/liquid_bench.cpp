@@ -192,7 +192,7 @@ void bench_clip(bool quick, const Report& report) {
     solid.name = "ball";
     solid.motion = Motion::scripted;
     solid.shape.mesh = bumpy_ball(0.2, quick ? 3000 : 50000);
-    solid.shape.distance = std::make_shared<MeshSurface>(solid.shape.mesh);
+    solid.shape.distance = std::make_shared<MeshSurface>(solid.shape.mesh, 48);
     solid.start.position = {0.4, 0.35, 0.5};
     solid.script.velocity = {0.5, 0, 0};
     solid.script.spin = {0, 2, 0};

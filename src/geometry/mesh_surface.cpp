@@ -56,7 +56,7 @@ Vec3 nearest_weights(Vec3 p, Vec3 a, Vec3 b, Vec3 c) {
 
 }  // namespace
 
-MeshSurface::MeshSurface(TriangleMesh mesh) : mesh_(std::move(mesh)) {
+MeshSurface::MeshSurface(TriangleMesh mesh, int detail) : mesh_(std::move(mesh)) {
     FLOTSAM_CHECK(!mesh_.triangles.empty());
     std::vector<Vec3> centers;
     for (const Int3 t : mesh_.triangles)
@@ -65,7 +65,7 @@ MeshSurface::MeshSurface(TriangleMesh mesh) : mesh_(std::move(mesh)) {
     std::iota(order_.begin(), order_.end(), 0);
     build(0, int(order_.size()), centers);
     find_normals();
-    fill_lattice();
+    fill_lattice(detail);
 }
 
 int MeshSurface::build(int first, int count, const std::vector<Vec3>& centers) {
@@ -137,11 +137,10 @@ Vec3 MeshSurface::point(int triangle, Vec3 weight) const {
     return weight.x * mesh_.vertices[t.x] + weight.y * mesh_.vertices[t.y] + weight.z * mesh_.vertices[t.z];
 }
 
-void MeshSurface::fill_lattice() {
-    constexpr int points_along = 16;  // of the longest side
+void MeshSurface::fill_lattice(int detail) {
     const Box box = bounds();
     const Vec3 size = box.high - box.low;
-    lattice_spacing_ = std::max({size.x, size.y, size.z, 1e-300}) / points_along;
+    lattice_spacing_ = std::max({size.x, size.y, size.z, 1e-300}) / detail;
     lattice_low_ = box.low - Vec3{2, 2, 2} * lattice_spacing_;
     for (int a = 0; a < 3; ++a) lattice_size_[a] = int(std::ceil(size[a] / lattice_spacing_)) + 5;
     lattice_.resize(lattice_index({0, 0, lattice_size_.z}));

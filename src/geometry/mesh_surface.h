@@ -13,7 +13,9 @@ namespace flotsam {
 class MeshSurface final : public Shape {
   public:
     // Every edge must belong to two triangles that agree on which side is out (see mesh_defect).
-    explicit MeshSurface(TriangleMesh mesh);
+    // `detail` is the number of points along the mesh that questions are prepared for: for one that keeps its
+    // shape many are worth it.
+    explicit MeshSurface(TriangleMesh mesh, int detail = 16);
 
     struct Nearest {
         int triangle = 0;
@@ -24,8 +26,8 @@ class MeshSurface final : public Shape {
     };
     Nearest nearest(Vec3 p) const;
 
-    // Exact near the surface. Further away than an eighth of the mesh's size it is somewhat too small, so
-    // that a step of this length always is free.
+    // Exact near the surface. Further away than two of the prepared points it is somewhat too small, so that
+    // a step of this length always is free.
     double distance(Vec3 p) const override;
     Vec3 normal(Vec3 p, double step) const override;
     Box bounds() const override { return nodes_.front().box; }
@@ -42,7 +44,7 @@ class MeshSurface final : public Shape {
     };
     int build(int first, int count, const std::vector<Vec3>& centers);
     void find_normals();
-    void fill_lattice();
+    void fill_lattice(int detail);
     // The nearest point, given any triangle to begin with: the nearer that is, the fewer boxes are opened.
     Nearest nearest_from(Vec3 p, int triangle) const;
     // The distance, interpolated, where that is enough; 0 where it is not.

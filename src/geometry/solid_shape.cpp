@@ -221,7 +221,7 @@ SolidShape solid_mesh(const std::string& file, double scale, double spacing) {
     if (enclosed_volume(shape.mesh) < 0)
         for (Int3& t : shape.mesh.triangles) std::swap(t.y, t.z);  // facing inwards: turn it
     if (!mesh_defect(shape.mesh).empty()) shape.mesh = mesh_from_distance(shape.mesh, file, spacing);
-    shape.distance = std::make_shared<MeshSurface>(shape.mesh);
+    shape.distance = std::make_shared<MeshSurface>(shape.mesh, 48);
     return shape;
 }
 

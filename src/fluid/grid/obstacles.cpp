@@ -268,12 +268,11 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
             // Walk along the way in steps that the distance shows to be free. What meets the surface slides
             // along it.
             bool arrived = false;
-            for (int bounce = 0; bounce < 3 && !arrived; ++bounce) {
+            for (int bounce = 0; bounce < 3; ++bounce) {
                 const Vec3 way = b - a;
                 const double total = length(way);
                 double walked = 0;
                 Vec3 p = a;
-                clear = shape.distance(p);
                 while (clear > 0.5 * gap && walked < total) {
                     // Along a surface at the distance of the gap a walk would take a thousand steps; these
                     // are still shorter than the thinnest solid that place_obstacles sees.
@@ -287,14 +286,15 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
                 const Vec3 rest = b - p;
                 a = p + n * (gap - clear);
                 b = a + (rest - n * std::min(0.0, dot(rest, n)));
+                clear = shape.distance(a);
                 moved = true;
             }
             // In a corner it stays where it met the surface last: what lies ahead may be the other side of a
             // thin solid.
             if (!arrived) b = a;
-            for (int push = 0; push < 4 && shape.distance(b) < 0.5 * gap; ++push) {
-                b += normal(b) * (gap - shape.distance(b));
-                moved = true;
+            for (int push = 0; push < 4 && !arrived && clear < 0.5 * gap; ++push) {
+                b += normal(b) * (gap - clear);
+                clear = shape.distance(b);
             }
             to = hold(obstacle.after.to_world(b));
         }
