@@ -153,6 +153,10 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, double fr
 
 void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
     LiquidState& liquid = world.liquid;
+    // A step far beyond the CFL number may carry particles to where no tiles are; then the surface stays as
+    // the solve saw it.
+    for (const Vec3f& p : liquid.particles.position)
+        if (liquid.tiling->find(scenario.domain.cell_of(Vec3(p))) < 0) return;
     const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
     const Obstacles placed =
         place_obstacles(cut_obstacles(scenario, world.time, world.time, dt), scenario.domain, liquid.tiling);
@@ -268,8 +272,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (settings.carrier == Carrier::flip)
         grid_to_particles_flip(liquid.particles, cells, liquid.velocity, change, domain, settings.flip_share);
     if (settings.reseed)
-        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi,
-                                           liquid.open_volume, liquid.velocity, ctx.step);
+        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
+                                           liquid.velocity, ctx.step);
     stage_done("to_particles");
 
     // The other half of the way, with the new velocity.

@@ -61,13 +61,19 @@ class Level final : public Shape {
 }  // namespace
 
 Vec3 Shape::normal(Vec3 p, double step) const {
-    Vec3 slope;
-    for (int axis = 0; axis < 3; ++axis) {
-        const Vec3 d = Vec3(unit(axis)) * step;
-        slope[axis] = distance(p + d) - distance(p - d);
-    }
-    const double size = length(slope);
-    return size > 0 ? slope / size : Vec3{0, 1, 0};
+    const auto slope = [&](Vec3 at) {
+        Vec3 s;
+        for (int a = 0; a < 3; ++a) {
+            const Vec3 d = Vec3(unit(a)) * step;
+            s[a] = distance(at + d) - distance(at - d);
+        }
+        return s;
+    };
+    Vec3 s = slope(p);
+    // In the very middle of a plate there is no slope: a little beside it there is.
+    if (length(s) < 0.2 * step) s = slope(p + step * Vec3{0.83, 0.71, 0.59});
+    const double size = length(s);
+    return size > 0 ? s / size : Vec3{0, 1, 0};
 }
 
 ShapePtr make_sphere(Vec3 center, double radius) { return std::make_shared<Sphere>(center, radius); }
