@@ -185,9 +185,9 @@ TEST_CASE("a swelling sphere presses its growth out of a brim-full tank") {
 TEST_CASE("a pulsating sphere displaces its volume, and no particle enters it") {
     Scenario s = test::tank({24, 24, 24}, 0.6);
     const TriangleMesh ball = solid_sphere(0.15, 0.03).mesh;
-    // Swells to 4.6 times its volume in a second and stays.
+    // Swells to 4.6 times its volume in a second.
     s.solids.push_back(animated({ball, scaled(ball, 1.2), scaled(ball, 5.0 / 3)}, 2, false, {0.5, 0.3, 0.5}));
-    s.time.duration = 3;
+    s.time.duration = 1;
     Driver driver(s, make_scheme("cut-cell"));
     driver.start();
     const double level = mean_level(driver.world(), s.domain);
@@ -197,12 +197,10 @@ TEST_CASE("a pulsating sphere displaces its volume, and no particle enters it") 
         inside = std::max(inside, particles_inside(driver.world(), s));
     }
     CHECK(inside == 0);
-    const double displaced = enclosed_volume(mesh_at(s.solids[0], 3)) - enclosed_volume(ball);
+    const double displaced = enclosed_volume(mesh_at(s.solids[0], 1)) - enclosed_volume(ball);
     const double rise = mean_level(driver.world(), s.domain) - level;  // of a surface of 1 m^2
     CAPTURE(rise);
-    // What is swept is exact (see above). Particles beside a solid settle less densely, also when it stands
-    // still: at this size that alone lifts the level by 0.03 cells.
-    CHECK(std::abs(rise - displaced) < 0.005 * displaced + 0.03 * s.domain.h);
+    CHECK(std::abs(rise - displaced) < 0.01 * displaced);
 }
 
 TEST_CASE("an animated mesh that only moves along gives the flow of a rigid mesh that moves so") {
@@ -210,11 +208,12 @@ TEST_CASE("an animated mesh that only moves along gives the flow of a rigid mesh
     const Vec3 velocity{0.5, 0.1, -0.2};
     std::vector<World> worlds;
     for (const bool rigid : {false, true}) {
-        Scenario s = test::tank({20, 20, 20}, 0.6);
-        std::vector<TriangleMesh> meshes(4, ball);
-        for (int i = 1; i < 4; ++i)
+        Scenario s = test::tank({20, 20, 20}, 0.8);
+        s.liquid.reseed = false;  // it draws lots that rounding decides
+        std::vector<TriangleMesh> meshes(6, ball);
+        for (int i = 1; i < 6; ++i)
             for (Vec3& v : meshes[i].vertices) v += velocity * (i / 30.0);
-        Solid solid = animated(meshes, 30, false, {0.4, 0.45, 0.5});
+        Solid solid = animated(meshes, 30, false, {0.4, 0.4, 0.5});
         if (rigid) {
             solid.sequence = nullptr;
             solid.script.velocity = velocity;
