@@ -34,8 +34,9 @@ std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const s
 Field<double> surface_beside_solids(const World& world, const Scenario& scenario) {
     const Domain& domain = scenario.domain;
     Field<double> phi = world.liquid.phi;
-    for (const Solid& solid : scenario.solids) {
-        const Pose pose = pose_at(solid, world.time);
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        const Solid& solid = scenario.solids[s];
+        const Pose pose = pose_of(world, scenario, s);
         // Beyond the band in which distances are kept the solid changes nothing.
         const Box body = bounds(solid.shape.mesh);
         Box reach{pose.to_world(body.low), pose.to_world(body.low)};

@@ -74,9 +74,10 @@ double particles_inside_solids(const World& world, const Scenario& scenario, con
         Pose pose;
     };
     std::vector<Place> solids;
-    for (const Solid& solid : scenario.solids)
-        solids.push_back(
-            {solid.shape.distance.get(), solid.shape.distance->bounds(), pose_at(solid, world.time)});
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        const Shape* shape = scenario.solids[s].shape.distance.get();
+        solids.push_back({shape, shape->bounds(), pose_of(world, scenario, s)});
+    }
     return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
         const Vec3 point(p.position[i]);
         if (!scenario.domain.has_cell(scenario.domain.cell_of(point))) return 1.0;
@@ -92,8 +93,8 @@ double particles_inside_solids(const World& world, const Scenario& scenario, con
 const std::vector<Quantity>& table() {
     static const std::vector<Quantity> entries{
         {"liquid.volume", "m^3", "volume inside the reconstructed surface", volume},
-        {"liquid.droplet_volume", "m^3", "volume of particles in cells that are half a cell outside that surface or more",
-         droplet_volume},
+        {"liquid.droplet_volume", "m^3",
+         "volume of particles in cells that are half a cell outside that surface or more", droplet_volume},
         {"liquid.particles", "1", "number of particles that carry the liquid",
          [](const World& w, const Scenario&, const StepReport&) {
              return double(w.liquid.particles.count());

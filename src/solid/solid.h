@@ -1,4 +1,4 @@
-// Solids that move as they are told: at rest or by a script.
+// Solids as the scene describes them, and how those move that are told to: at rest or by a script.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "core/rotation.h"
 #include "geometry/solid_shape.h"
+#include "solid/rigid/rigid_body.h"
 
 namespace flotsam {
 
@@ -31,9 +32,11 @@ struct Solid {
     SolidShape shape;
     Pose start;
     Script script;
-    double slip = 1;  // as of a wall
+    double slip = 1;        // as of a wall
+    RigidProperties rigid;  // of one that moves by itself; friction and restitution of all
 };
 
+// Of a solid that the liquid moves: where it starts. Where it is, `pose_of(world, scenario, s)` says.
 Pose pose_at(const Solid& solid, double time);
 
 // Upper bound of the speed of any of its points between two times [m/s].
