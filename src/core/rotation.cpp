@@ -5,6 +5,21 @@
 
 namespace flotsam {
 
+Rotation rotation_by(Vec3 turn) {
+    const double angle = length(turn);
+    return angle > 0 ? Rotation::about(turn, angle) : Rotation{};
+}
+
+Rotation orthonormal(const Rotation& r) {
+    // One Newton step towards the polar factor, R (3 - R^T R) / 2: it squares the error and prefers no axis.
+    Rotation better;
+    for (int i = 0; i < 3; ++i) {
+        better.row[i] = 1.5 * r.row[i];
+        for (int j = 0; j < 3; ++j) better.row[i] -= 0.5 * dot(r.row[i], r.row[j]) * r.row[j];
+    }
+    return better;
+}
+
 Vec3 rotation_vector(const Rotation& r) {
     const double cosine = std::clamp(0.5 * (r.row[0].x + r.row[1].y + r.row[2].z - 1), -1.0, 1.0);
     // Twice the sine of the angle, along the axis.

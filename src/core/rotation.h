@@ -40,6 +40,12 @@ struct Rotation {
     }
 };
 
+// A turn about a vector by its length, in radians; none for the zero vector.
+Rotation rotation_by(Vec3 turn);
+
+// The nearest rotation to one that rounding has spoiled: many products in a row would stretch a body.
+Rotation orthonormal(const Rotation& rotation);
+
 // The axis of a rotation times its angle, which is at most pi.
 Vec3 rotation_vector(const Rotation& rotation);
 

@@ -99,10 +99,18 @@ void add_arc(std::vector<OutlinePoint>& outline, double center_r, double center_
 
 constexpr double pi = std::numbers::pi;
 
+ConvexPiece primitive(ConvexPiece::Kind kind, Vec3 half) {
+    ConvexPiece piece;
+    piece.kind = kind;
+    piece.half = half;
+    return piece;
+}
+
 }  // namespace
 
 SolidShape solid_box(Vec3 edges) {
-    SolidShape shape{make_box(-0.5 * edges, 0.5 * edges), {}};
+    SolidShape shape{
+        make_box(-0.5 * edges, 0.5 * edges), {}, {primitive(ConvexPiece::Kind::box, 0.5 * edges)}};
     for (int corner = 0; corner < 8; ++corner)
         shape.mesh.vertices.push_back({(corner & 1 ? 0.5 : -0.5) * edges.x,
                                        (corner & 2 ? 0.5 : -0.5) * edges.y,
@@ -128,8 +136,9 @@ SolidShape solid_sphere(double radius, double spacing) {
     const int segments = segments_for(radius, spacing);
     std::vector<OutlinePoint> outline;
     add_arc(outline, 0, 0, radius, 0, pi, segments / 2);
-    SolidShape shape{make_sphere({}, radius), revolve(outline, false, segments)};
+    SolidShape shape{make_sphere({}, radius), revolve(outline, false, segments), {}};
     match_volume(shape.mesh, 4.0 / 3 * pi * radius * radius * radius, true);
+    shape.pieces.push_back(primitive(ConvexPiece::Kind::sphere, {radius, radius, radius}));
     return shape;
 }
 
@@ -142,8 +151,10 @@ SolidShape solid_capsule(double radius, double length, double spacing) {
                               [=](double r, double y) {
                                   return std::hypot(r, std::max(std::abs(y) - 0.5 * length, 0.0)) - radius;
                               }),
-                     revolve(outline, false, segments)};
+                     revolve(outline, false, segments),
+                     {}};
     match_volume(shape.mesh, pi * radius * radius * (length + 4.0 / 3 * radius), false);
+    shape.pieces.push_back(primitive(ConvexPiece::Kind::capsule, {radius, 0.5 * length, radius}));
     return shape;
 }
 
@@ -156,8 +167,10 @@ SolidShape solid_cylinder(double radius, double length, double spacing) {
                                   return std::min(std::max(a, b), 0.0) +
                                          std::hypot(std::max(a, 0.0), std::max(b, 0.0));
                               }),
-                     revolve(outline, false, segments_for(radius, spacing))};
+                     revolve(outline, false, segments_for(radius, spacing)),
+                     {}};
     match_volume(shape.mesh, pi * radius * radius * length, false);
+    shape.pieces.push_back(primitive(ConvexPiece::Kind::cylinder, {radius, half, radius}));
     return shape;
 }
 
@@ -175,8 +188,10 @@ SolidShape solid_cone(double radius, double height, double spacing) {
                                   const bool inside = y > -half && r * height < (half - y) * radius;
                                   return inside ? -std::min(side, base) : std::min(side, base);
                               }),
-                     revolve(outline, false, segments_for(radius, spacing))};
+                     revolve(outline, false, segments_for(radius, spacing)),
+                     {}};
     match_volume(shape.mesh, pi * radius * radius * height / 3, false);
+    shape.pieces.push_back(primitive(ConvexPiece::Kind::cone, {radius, half, radius}));
     return shape;
 }
 
@@ -187,24 +202,58 @@ SolidShape solid_torus(double ring_radius, double tube_radius, double spacing) {
     SolidShape shape{
         revolved(ring_radius + tube_radius, tube_radius,
                  [=](double r, double y) { return std::hypot(r - ring_radius, y) - tube_radius; }),
-        revolve(outline, true, segments_for(ring_radius + tube_radius, spacing))};
+        revolve(outline, true, segments_for(ring_radius + tube_radius, spacing)),
+        {}};
     match_volume(shape.mesh, 2 * pi * pi * ring_radius * tube_radius * tube_radius, true);
+    // Contact sees a ring of short straight tubes, as thick as the true one at their ends.
+    constexpr int tubes = 20, sides = 12;
+    for (int t = 0; t < tubes; ++t) {
+        ConvexPiece tube = primitive(ConvexPiece::Kind::hull, {});
+        for (const int end : {t, t + 1})
+            for (int side = 0; side < sides; ++side) {
+                const double turn = 2 * pi * end / tubes, around = 2 * pi * side / sides;
+                const double r = ring_radius + tube_radius * std::cos(around);
+                tube.points.push_back(
+                    {r * std::cos(turn), tube_radius * std::sin(around), r * std::sin(turn)});
+            }
+        shape.pieces.push_back(tube);
+    }
     return shape;
+}
+
+ShapePtr through_slab(ShapePtr shape, double depth) {
+    class Through final : public Shape {
+      public:
+        Through(ShapePtr shape, double depth) : shape_(std::move(shape)), half_(0.5 * depth) {}
+        double distance(Vec3 p) const override { return shape_->distance({p.x, p.y, 0}); }
+        Box bounds() const override {
+            Box box = shape_->bounds();
+            box.low.z = -half_;
+            box.high.z = half_;
+            return box;
+        }
+
+      private:
+        ShapePtr shape_;
+        double half_;
+    };
+    return std::make_shared<Through>(std::move(shape), depth);
 }
 
 SolidShape solid_disc(double radius, double depth, double spacing) {
     SolidShape shape = solid_cylinder(radius, depth, spacing);
     for (Vec3& v : shape.mesh.vertices) v = {v.x, -v.z, v.y};  // the axis of symmetry from y to z
-    class Disc final : public Shape {
-      public:
-        Disc(double radius, double depth) : radius_(radius), depth_(depth) {}
-        double distance(Vec3 p) const override { return std::hypot(p.x, p.y) - radius_; }
-        Box bounds() const override { return {{-radius_, -radius_, -depth_}, {radius_, radius_, depth_}}; }
+    shape.pieces[0].pose.rotation = Rotation::about({1, 0, 0}, pi / 2);
+    shape.distance = through_slab(make_sphere({}, radius), depth);
+    return shape;
+}
 
-      private:
-        double radius_, depth_;
-    };
-    shape.distance = std::make_shared<Disc>(radius, depth);
+SolidShape solid_rectangle(double width, double height, double depth) {
+    SolidShape shape = solid_box({width, height, depth});
+    // Deep enough that front and back are never the nearest.
+    const double far = width + height;
+    shape.distance =
+        through_slab(make_box({-0.5 * width, -0.5 * height, -far}, {0.5 * width, 0.5 * height, far}), depth);
     return shape;
 }
 

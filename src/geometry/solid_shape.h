@@ -1,9 +1,10 @@
 // The shapes that solids are made of: a signed distance and a closed mesh of the same surface, in body
-// coordinates.
+// coordinates, and convex pieces for contact.
 #pragma once
 
 #include <string>
 
+#include "geometry/convex_piece.h"
 #include "geometry/shape.h"
 #include "geometry/triangle_mesh.h"
 
@@ -11,7 +12,8 @@ namespace flotsam {
 
 struct SolidShape {
     ShapePtr distance;
-    TriangleMesh mesh;  // round shapes are inscribed so that the mesh has the exact volume
+    TriangleMesh mesh;                  // round shapes are inscribed so that the mesh has the exact volume
+    std::vector<ConvexPiece> pieces{};  // none for mesh files: those are decomposed when contact needs it
 };
 
 // Centred on the origin; axes of symmetry along y. `spacing` is the size of the mesh's facets on round parts
@@ -22,8 +24,14 @@ SolidShape solid_capsule(double radius, double length, double spacing);  // leng
 SolidShape solid_cylinder(double radius, double length, double spacing);
 SolidShape solid_cone(double radius, double height, double spacing);  // tip up
 SolidShape solid_torus(double ring_radius, double tube_radius, double spacing);
-// For slabs: a disc in the x-y plane, extruded along z.
+SolidShape solid_gear(double radius, double thickness, int teeth);
+SolidShape solid_duck(double length, double spacing);  // a rubber duck that looks along x
+// For slabs: figures in the x-y plane, extruded along z.
 SolidShape solid_disc(double radius, double depth, double spacing);
+SolidShape solid_rectangle(double width, double height, double depth);
+SolidShape solid_flat_gear(double radius, double depth, int teeth);
+// A distance in the plane z = 0, taken for all z, as that of a figure `depth` thick.
+ShapePtr through_slab(ShapePtr shape, double depth);
 // A closed mesh file; throws UserError with the reason when it is not closed. When its triangles face
 // different ways or it overlaps itself, what it encloses is meshed anew, to `spacing`.
 SolidShape solid_mesh(const std::string& file, double scale, double spacing);

@@ -45,8 +45,8 @@ void append_solid(const Solid& solid, double time, SurfaceMesh& mesh, std::vecto
 Field<double> surface_beside_solids(const World& world, const Scenario& scenario) {
     const Domain& domain = scenario.domain;
     Field<double> phi = world.liquid.phi;
-    for (const Solid& solid : scenario.solids) {
-        const PlacedShape shape = shape_at(solid, world.time);
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        const PlacedShape shape = shape_of(world, scenario, s);
         // Beyond the band in which distances are kept the solid changes nothing.
         Box reach = shape.bounds();
         const Vec3 band = Vec3{1, 1, 1} * outside_distance(domain);

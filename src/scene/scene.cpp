@@ -12,6 +12,7 @@
 #include "coupling/scheme.h"
 #include "geometry/mesh_reader.h"
 #include "scene/estimate.h"
+#include "scene/rigid_scene.h"
 #include "scene/schema.h"
 #include "scene/suggest.h"
 #include "scene/toml_tree.h"
@@ -407,22 +408,37 @@ class SceneBuilder {
         }
     }
 
+    double slab_mesh_depth() const { return 3 * domain().h; }  // of a body that goes right through a slab
+    std::optional<Slab> slab() const {
+        return flat_ ? std::optional(Slab{domain().h, slab_mesh_depth()}) : std::nullopt;
+    }
+
     // The shape of a solid in body coordinates; nothing when a mistake was found.
     std::optional<SolidShape> solid_shape(const TomlNode& shape) {
         const double spacing = 0.5 * domain().h;
         const auto pair = [](const TomlNode& list) {
             return std::pair{list.items[0].number, list.items[1].number};
         };
-        const double depth = 3 * domain().h;  // of a body that goes right through a slab
+        const double depth = slab_mesh_depth();
         if (const TomlNode* box = shape.find("box")) {
-            Vec3 edges = vector(*box, depth);
-            if (flat_) edges.z = depth;
-            return solid_box(edges);
+            const Vec3 edges = vector(*box, depth);
+            return flat_ ? solid_rectangle(edges.x, edges.y, depth) : solid_box(edges);
         }
         if (const TomlNode* sphere = shape.find("sphere"))
             return flat_ ? solid_disc(sphere->number, depth, spacing) : solid_sphere(sphere->number, spacing);
+        if (const TomlNode* gear = shape.find("gear")) {
+            const double radius = gear->items[0].number, thickness = gear->items[1].number,
+                         teeth = gear->items[2].number;
+            if (teeth != std::round(teeth) || teeth < 4 || teeth > 1000) {
+                mistakes_.add(gear->items[2].place, fmt::format("a gear cannot have {} teeth", teeth),
+                              "choose a whole number from 4 to 1000");
+                return {};
+            }
+            return flat_ ? solid_flat_gear(radius, depth, int(teeth))
+                         : solid_gear(radius, thickness, int(teeth));
+        }
         if (flat_) {
-            mistakes_.add(shape.place, "in two dimensions a solid is a box or a sphere",
+            mistakes_.add(shape.place, "in two dimensions a solid is a box, a sphere or a gear",
                           "a sphere is a disc there; or remove 'dimensions = 2'");
             return {};
         }
@@ -445,6 +461,7 @@ class SceneBuilder {
                           "the first radius must be the larger one");
             return {};
         }
+        if (const TomlNode* duck = shape.find("duck")) return solid_duck(duck->number, spacing);
         const TomlNode& mesh = get(shape, "mesh");
         const std::filesystem::path file = mesh_file(get(mesh, "file"));
         if (file.empty()) return {};
@@ -474,7 +491,8 @@ class SceneBuilder {
         const std::vector<TomlNode>& keyframes = entries(entry, "keyframe");
         const Place place = get(entry, "motion").place;
         if (motion != Motion::scripted) {
-            if (velocity || spin || !keyframes.empty())
+            const bool starts_moving = motion == Motion::rigid && (velocity || spin);
+            if (!keyframes.empty() || ((velocity || spin) && !starts_moving))
                 mistakes_.add(place, fmt::format("a {} solid follows no script", get(entry, "motion").text),
                               "write motion = \"scripted\", or remove velocity, spin and keyframes");
             return script;
@@ -532,8 +550,11 @@ class SceneBuilder {
                 solid.shape = solid_shape(shape).value_or(SolidShape{});
             if (solid.shape.distance)
                 check_solid_place(entry, name.text, solid.motion, bounds(mesh_at(solid, 0)));
+            solid.rigid = read_rigid(entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr,
+                                     slab(), mistakes_);
             scene_.scenario.solids.push_back(solid);
         }
+        scene_.scenario.joints = read_joints(root_, scene_.scenario.solids, slab(), mistakes_);
     }
 
     void check_solid_place(const TomlNode& entry, const std::string& name, Motion motion, const Box& box) {

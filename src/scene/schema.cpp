@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "coupling/scheme.h"
+#include "scene/rigid_scene.h"
 #include "scene/suggest.h"
 #include "sim/measure.h"
 
@@ -87,6 +88,7 @@ std::vector<TableRule> make_tables() {
            .meaning = "what a run writes",
            .inner = "output"},
           {.name = "solid", .types = tables, .meaning = "a solid body", .inner = "solid"},
+          {.name = "joint", .types = tables, .meaning = "holds two solids together", .inner = "joint"},
           {.name = "probe",
            .types = tables,
            .meaning = "a measurement at a point, written every step",
@@ -424,22 +426,52 @@ std::vector<TableRule> make_tables() {
           {.name = "density",
            .types = a_number,
            .unit = "kg/m^3",
-           .fallback = "1000.0",
-           .meaning = "mass per volume, if it moves by itself",
+           .meaning = "mass per volume; what moves by itself needs this or `mass`",
            .low = 0,
            .high = 1e9,
+           .above_low = true},
+          {.name = "mass",
+           .types = a_number,
+           .unit = "kg",
+           .meaning = "of a rigid solid, instead of `density`; in 2D of the part within the slab",
+           .low = 0,
+           .high = 1e15,
+           .above_low = true},
+          {.name = "hollow",
+           .types = a_number,
+           .unit = "m",
+           .meaning = "a rigid solid is a wall of this thickness around nothing; closed, no liquid enters",
+           .low = 0,
            .above_low = true},
           {.name = "velocity",
            .types = point,
            .unit = "m/s",
-           .meaning = "of a scripted solid; constant",
+           .meaning = "of a scripted solid: constant; of a rigid one's centre of mass: at the start",
            .min_count = 2},
           {.name = "spin",
            .types = a_list,
            .unit = "rad/s",
-           .meaning = "of a scripted solid: constant angular velocity about its position",
+           .meaning = "of a scripted solid: constant angular velocity about its position; of a rigid one: at "
+                      "the start",
            .min_count = 3,
            .max_count = 3},
+          {.name = "friction",
+           .types = a_number,
+           .fallback = "0.5",
+           .meaning = "Coulomb's coefficient where it touches solids; of two: the root of their product; a "
+                      "wall has that of whatever touches it",
+           .low = 0,
+           .high = 100},
+          {.name = "restitution",
+           .types = a_number,
+           .fallback = "0.2",
+           .meaning = "rebound over approach speed; of two solids: the larger one",
+           .low = 0,
+           .high = 1},
+          {.name = "lock",
+           .types = words,
+           .meaning = "motions that a rigid solid is denied, along and about the axes",
+           .choices = {"x", "y", "z", "rotate_x", "rotate_y", "rotate_z"}},
           {.name = "smooth",
            .types = a_boolean,
            .fallback = "false",
@@ -513,6 +545,17 @@ std::vector<TableRule> make_tables() {
            .above_low = true,
            .min_count = 2,
            .max_count = 2},
+          {.name = "gear",
+           .types = a_list,
+           .meaning = "radius [m], thickness along y [m] and number of teeth (at least 4)",
+           .low = 0,
+           .above_low = true},
+          {.name = "duck",
+           .types = a_number,
+           .unit = "m",
+           .meaning = "length of a rubber duck that looks along x",
+           .low = 0,
+           .above_low = true},
           {.name = "mesh",
            .types = a_table,
            .unit = "m",
@@ -523,7 +566,7 @@ std::vector<TableRule> make_tables() {
            .unit = "m",
            .meaning = "an animated triangle mesh; the solid must be scripted",
            .inner = "mesh sequence"}},
-         {"box", "sphere", "capsule", "cylinder", "cone", "torus", "mesh", "mesh_sequence"}},
+         {"box", "sphere", "capsule", "cylinder", "cone", "torus", "gear", "duck", "mesh", "mesh_sequence"}},
         {"solid mesh",
          "shape.mesh = { ... }",
          "A triangle mesh as the shape of a solid.",
@@ -661,20 +704,21 @@ std::vector<TableRule> make_tables() {
 }
 
 std::string types_text(const KeyRule& key) {
-    std::vector<std::string> words;
+    std::vector<std::string> kinds;
     if (key.types & a_text)
-        words.push_back(key.choices.empty() ? "text"
+        kinds.push_back(key.choices.empty() ? "text"
                                             : fmt::format("\"{}\"", joined(key.choices, "\" or \"")));
-    if (key.types & a_boolean) words.emplace_back("true or false");
-    if (key.types & an_integer) words.emplace_back("a whole number");
-    if (key.types & a_number) words.emplace_back("a number");
+    if (key.types & a_boolean) kinds.emplace_back("true or false");
+    if (key.types & an_integer) kinds.emplace_back("a whole number");
+    if (key.types & a_number) kinds.emplace_back("a number");
     if (key.types & a_list)
-        words.push_back(key.min_count == key.max_count
+        kinds.push_back(key.min_count == key.max_count
                             ? fmt::format("{} numbers", key.max_count)
                             : fmt::format("{} or {} numbers", key.min_count, key.max_count));
-    if (key.types & a_table) words.emplace_back("a table");
-    if (key.types & tables) words.emplace_back("any number of tables");
-    return joined(words, " or ");
+    if (key.types & words) kinds.push_back(fmt::format("a list of \"{}\"", joined(key.choices, "\", \"")));
+    if (key.types & a_table) kinds.emplace_back("a table");
+    if (key.types & tables) kinds.emplace_back("any number of tables");
+    return joined(kinds, " or ");
 }
 
 std::string range_text(const KeyRule& key) {
@@ -707,6 +751,8 @@ std::string_view kind_text(TomlNode::Kind kind) {
 // An example of each type for the advice.
 std::string example(const KeyRule& key) {
     if (key.types & tables) return fmt::format("write each of them below a line with [[...{}]]", key.name);
+    if (key.types & words)
+        return fmt::format("write for example {} = [\"{}\"]", key.name, key.choices.front());
     if (!key.choices.empty())
         return fmt::format("write for example {} = \"{}\"", key.name, key.choices.front());
     if (!key.fallback.empty() && key.fallback != "{}")
@@ -756,10 +802,7 @@ class Validator {
     void check_value(const TomlNode& node, const KeyRule& key) {
         using Kind = TomlNode::Kind;
         if (node.is(Kind::text) && key.types & a_text) {
-            if (!key.choices.empty() &&
-                std::find(key.choices.begin(), key.choices.end(), node.text) == key.choices.end())
-                mistakes_.add(node.place, fmt::format("'{}' cannot be \"{}\"", key.name, node.text),
-                              suggestion(node.text, key.choices));
+            check_choice(node, key);
         } else if (node.is(Kind::boolean) && key.types & a_boolean) {
             return;
         } else if ((node.is(Kind::integer) && key.types & (an_integer | a_number)) ||
@@ -769,6 +812,13 @@ class Validator {
             check_list(node, key);
         } else if (node.is(Kind::table) && key.types & a_table) {
             check_table(node, scene_table(key.inner));
+        } else if (node.is(Kind::array) && key.types & words) {
+            for (const TomlNode& item : node.items) {
+                if (item.is(Kind::text))
+                    check_choice(item, key);
+                else
+                    wrong_type(item, key);
+            }
         } else if (node.is(Kind::array) && key.types & tables) {
             for (const TomlNode& item : node.items) {
                 if (item.is(Kind::table))
@@ -785,6 +835,13 @@ class Validator {
         mistakes_.add(node.place,
                       fmt::format("'{}' must be {}, not {}", key.name, types_text(key), kind_text(node.kind)),
                       example(key));
+    }
+
+    void check_choice(const TomlNode& node, const KeyRule& key) {
+        if (!key.choices.empty() &&
+            std::find(key.choices.begin(), key.choices.end(), node.text) == key.choices.end())
+            mistakes_.add(node.place, fmt::format("'{}' cannot be \"{}\"", key.name, node.text),
+                          suggestion(node.text, key.choices));
     }
 
     void check_number(const TomlNode& node, const KeyRule& key) {
@@ -840,7 +897,11 @@ std::string escaped(std::string_view text) {
 }  // namespace
 
 const std::vector<TableRule>& scene_tables() {
-    static const std::vector<TableRule> all = make_tables();
+    static const std::vector<TableRule> all = [] {
+        std::vector<TableRule> tables_of_file = make_tables();
+        for (TableRule& table : joint_tables()) tables_of_file.push_back(std::move(table));
+        return tables_of_file;
+    }();
     return all;
 }
 

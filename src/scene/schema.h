@@ -20,6 +20,7 @@ enum ValueType : unsigned {
     a_list = 16,   // of numbers
     a_table = 32,  // of further keys
     tables = 64,   // [[any number of them]]
+    words = 128,   // a list of texts
 };
 
 struct KeyRule {
@@ -31,7 +32,7 @@ struct KeyRule {
     double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
     bool above_low = false;                      // low itself is not allowed
     int min_count = 3, max_count = 3;            // numbers in a list
-    std::vector<std::string_view> choices = {};  // of a text; empty allows any
+    std::vector<std::string_view> choices = {};  // of a text or of words; empty allows any
     std::string_view inner = {};                 // TableRule of a table or tables
     bool required = false;
 };

@@ -17,6 +17,7 @@ Driver::Driver(const Scenario& scenario, std::unique_ptr<Scheme> scheme)
 void Driver::start() {
     now_ = World{};
     frame_ = 0;
+    now_.bodies = bodies_at_start(scenario_);
     scheme_->start(now_, scenario_);
 }
 

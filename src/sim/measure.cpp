@@ -69,8 +69,8 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
     std::vector<std::pair<PlacedShape, Box>> solids;
-    for (const Solid& solid : scenario.solids) {
-        const PlacedShape shape = shape_at(solid, world.time);
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        const PlacedShape shape = shape_of(world, scenario, s);
         solids.emplace_back(shape, shape.bounds());
     }
     return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {

@@ -1,4 +1,4 @@
-// Solids that move as they are told: at rest or by a script.
+// Solids as the scene describes them, and how those move that are told to: at rest or by a script.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "core/rotation.h"
 #include "geometry/mesh_sequence.h"
 #include "geometry/solid_shape.h"
+#include "solid/rigid/rigid_body.h"
 
 namespace flotsam {
 
@@ -36,8 +37,10 @@ struct Solid {
     double slip = 1;  // as of a wall
     // An animated mesh: replaces the shape's vertices, in body coordinates; null when the shape is rigid.
     std::shared_ptr<const MeshSequence> sequence = nullptr;
+    RigidProperties rigid;  // of one that moves by itself; friction and restitution of all
 };
 
+// Of a solid that the liquid moves: where it starts. Where it is, `pose_of(world, scenario, s)` says.
 Pose pose_at(const Solid& solid, double time);
 
 // Its surface in body and in world coordinates: the same triangles at all times.

@@ -8,6 +8,7 @@
 #include "fluid/grid/domain.h"
 #include "fluid/grid/liquid.h"
 #include "linalg/solve.h"
+#include "solid/rigid/joint.h"
 #include "solid/solid.h"
 
 namespace flotsam {
@@ -27,6 +28,7 @@ struct Scenario {
     Vec3 gravity{0, -9.81, 0};  // [m/s^2]
     LiquidSettings liquid;
     std::vector<Solid> solids;
+    std::vector<Joint> joints;
     TimeSettings time;
     SolverSettings solver;
 

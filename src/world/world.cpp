@@ -1,11 +1,43 @@
 #include "world/world.h"
 
+#include <algorithm>
+
 namespace flotsam {
+
+std::vector<RigidBody> bodies_at_start(const Scenario& scenario) {
+    std::vector<RigidBody> bodies;
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s)
+        if (const Solid& solid = scenario.solids[s]; solid.motion == Motion::rigid)
+            bodies.push_back(make_rigid_body(int(s), solid.rigid, solid.start));
+    return bodies;
+}
+
+const RigidBody* body_of(const World& world, std::size_t s) {
+    const auto at = std::lower_bound(world.bodies.begin(), world.bodies.end(), int(s),
+                                     [](const RigidBody& body, int solid) { return body.solid < solid; });
+    return at != world.bodies.end() && at->solid == int(s) ? &*at : nullptr;
+}
+
+Pose pose_of(const World& world, const Scenario& scenario, std::size_t s) {
+    if (const RigidBody* body = body_of(world, s)) return pose_of(*body);
+    return pose_at(scenario.solids[s], world.time);
+}
+
+PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s) {
+    PlacedShape shape = shape_at(scenario.solids[s], world.time);
+    shape.pose = pose_of(world, scenario, s);
+    return shape;
+}
 
 void World::visit_state(StateVisitor& visit, const Scenario& scenario) {
     visit.scalar("time", time);
     visit.scalar("step", step);
     liquid.visit_state(visit, scenario.domain);
+    // A world to be restored knows the bodies' masses from the scenario and only their motion from the file.
+    const auto rigid = std::count_if(scenario.solids.begin(), scenario.solids.end(),
+                                     [](const Solid& solid) { return solid.motion == Motion::rigid; });
+    if (std::int64_t(bodies.size()) != rigid) bodies = bodies_at_start(scenario);
+    if (!bodies.empty()) flotsam::visit_state(bodies, visit, "bodies");
     loads.resize(scenario.solids.size());
     for (std::size_t s = 0; s < loads.size(); ++s) {
         const std::string name = "solids/" + scenario.solids[s].name;

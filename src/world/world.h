@@ -18,10 +18,20 @@ struct World {
     double time = 0;        // [s]
     std::int64_t step = 0;  // steps taken
     LiquidState liquid;
-    std::vector<SolidLoad> loads;  // of the liquid on each solid of the scenario, over the last step
+    std::vector<SolidLoad> loads;   // of the liquid on each solid of the scenario, over the last step
+    std::vector<RigidBody> bodies;  // the scenario's rigid solids, in its order
 
     void visit_state(StateVisitor& visit, const Scenario& scenario);
 };
+
+// The rigid solids of a scenario as they start.
+std::vector<RigidBody> bodies_at_start(const Scenario& scenario);
+// The body of solid `s`, or null when that is not rigid.
+const RigidBody* body_of(const World& world, std::size_t s);
+// Where solid `s` is now, whatever moves it; `bodies_at_start` before any step.
+Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);
+// Its shape there.
+PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s);
 
 // What a step needs to know and may not change. Built anew for every step; dt is passed, never stored.
 struct StepContext {

@@ -1,0 +1,35 @@
+// Volume, centre and inertia of bodies.
+#pragma once
+
+#include "core/mat3.h"
+#include "geometry/shape.h"
+#include "geometry/triangle_mesh.h"
+
+namespace flotsam {
+
+// Integrals over a region of space.
+struct VolumeMoments {
+    double volume = 0;  // [m^3]
+    Vec3 center;        // [m]
+    Mat3 spread;        // of (x - center)(x - center)^T [m^5]
+
+    // A region without a part of it.
+    friend VolumeMoments operator-(const VolumeMoments& whole, const VolumeMoments& part);
+};
+
+// Exact, by the divergence theorem: a closed mesh is a sum of signed tetrahedra.
+VolumeMoments enclosed_moments(const TriangleMesh& mesh);
+
+// The part of `shape` that is deeper than `depth` [m] under its surface: the room inside a wall of that
+// thickness. Cubes are divided where its boundary passes, down to a quarter of `depth`; the cells that are
+// left count by how deep their centre is. Walls of boxes and balls come out to 0.2 %.
+VolumeMoments moments_deeper_than(const Shape& shape, double depth);
+
+struct MassProperties {
+    double mass = 0;  // [kg]
+    Vec3 center;      // of mass, in body coordinates [m]
+    Mat3 inertia;     // about the centre, in body axes [kg m^2]
+};
+MassProperties mass_properties(const VolumeMoments& moments, double density);
+
+}  // namespace flotsam

@@ -1,0 +1,140 @@
+#include "solid/rigid/rigid_body.h"
+
+#include <cmath>
+
+#include "core/check.h"
+
+namespace flotsam {
+
+namespace {
+
+bool turns_freely(const RigidBody& body) {
+    return !body.locked[lock_rotate_x] && !body.locked[lock_rotate_y] && !body.locked[lock_rotate_z];
+}
+
+Vec3 without_locked_axes(Vec3 v, const Locks& locked, int first) {
+    for (int axis = 0; axis < 3; ++axis)
+        if (locked[first + axis]) v[axis] = 0;
+    return v;
+}
+
+// One step of a free top. With Pi the angular momentum in body axes, Omega the spin of the mean of its values
+// before and after, and the body turned about Omega, the change of Pi is square to both Omega and that mean:
+// energy Pi.I^-1.Pi / 2 and |Pi| stay. (The implicit midpoint rule, with the true instead of Cayley's turn.)
+void turn_free_top(RigidBody& body, double dt) {
+    const Vec3 before = body.rotation.inverse() * body.angular_momentum;
+    Vec3 spin = body.inverse_inertia * before;
+    // Converges by a factor of about |spin| dt / 2, which the caller keeps below 1/4.
+    constexpr int most_iterations = 60;
+    for (int i = 0; i < most_iterations; ++i) {
+        const Vec3 after = rotation_by(spin * -dt) * before;
+        const Vec3 better = body.inverse_inertia * (0.5 * (before + after));
+        const double change = length(better - spin);
+        spin = better;
+        if (change <= 1e-16 * length(spin)) break;
+    }
+    body.rotation = orthonormal(body.rotation * rotation_by(spin * dt));
+}
+
+// Locked axes belong to the world: the spin follows from the pose half way.
+void turn_locked(RigidBody& body, double dt) {
+    RigidBody middle = body;
+    constexpr int iterations = 4;  // each gains an order of |spin| dt
+    for (int i = 0; i < iterations; ++i)
+        middle.rotation = rotation_by(spin_of(middle) * (0.5 * dt)) * body.rotation;
+    body.rotation = orthonormal(rotation_by(spin_of(middle) * dt) * body.rotation);
+}
+
+}  // namespace
+
+RigidBody make_rigid_body(int solid, const RigidProperties& properties, const Pose& start) {
+    FLOTSAM_CHECK(properties.mass.mass > 0, properties.mass.mass);
+    RigidBody body;
+    body.solid = solid;
+    body.mass = properties.mass.mass;
+    body.center_in_body = properties.mass.center;
+    body.inertia = properties.mass.inertia;
+    body.inverse_inertia = body.inertia.inverse();
+    body.friction = properties.friction;
+    body.restitution = properties.restitution;
+    body.locked = properties.locked;
+    place(body, start);
+    body.velocity = without_locked_axes(properties.velocity, body.locked, lock_x);
+    set_spin(body, properties.spin);
+    return body;
+}
+
+Pose pose_of(const RigidBody& body) {
+    return {body.center - body.rotation * body.center_in_body, body.rotation};
+}
+
+void place(RigidBody& body, const Pose& pose) {
+    body.rotation = pose.rotation;
+    body.center = pose.to_world(body.center_in_body);
+}
+
+Mat3 inertia_in_world(const RigidBody& body) { return turned(body.inertia, body.rotation); }
+
+Mat3 inverse_inertia_in_world(const RigidBody& body) {
+    if (turns_freely(body)) return turned(body.inverse_inertia, body.rotation);
+    // Only the free axes count: invert their block. Ones on the locked diagonal keep it invertible.
+    Mat3 block = inertia_in_world(body);
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            if (body.locked[lock_rotate_x + i] || body.locked[lock_rotate_x + j]) block.row[i][j] = i == j;
+    Mat3 inverse = block.inverse();
+    for (int i = 0; i < 3; ++i)
+        if (body.locked[lock_rotate_x + i]) inverse.row[i][i] = 0;
+    return inverse;
+}
+
+Vec3 inverse_mass(const RigidBody& body) {
+    const double w = 1 / body.mass;
+    return without_locked_axes({w, w, w}, body.locked, lock_x);
+}
+
+Vec3 spin_of(const RigidBody& body) { return inverse_inertia_in_world(body) * body.angular_momentum; }
+
+void set_spin(RigidBody& body, Vec3 spin) {
+    spin = without_locked_axes(spin, body.locked, lock_rotate_x);
+    body.angular_momentum = without_locked_axes(inertia_in_world(body) * spin, body.locked, lock_rotate_x);
+}
+
+void apply(RigidBody& body, const Impulse& impulse) {
+    body.velocity += without_locked_axes(impulse.linear, body.locked, lock_x) / body.mass;
+    body.angular_momentum += without_locked_axes(impulse.angular, body.locked, lock_rotate_x);
+}
+
+void advance(RigidBody& body, double dt) {
+    body.center += body.velocity * dt;
+    if (body.angular_momentum == Vec3{}) return;
+    // Half a radian at a time: without, the iteration of a fast top would not converge.
+    const int pieces = std::max(1, int(std::ceil(std::min(2 * length(spin_of(body)) * std::abs(dt), 1e6))));
+    for (int i = 0; i < pieces; ++i)
+        if (turns_freely(body))
+            turn_free_top(body, dt / pieces);
+        else
+            turn_locked(body, dt / pieces);
+}
+
+double kinetic_energy(const RigidBody& body) {
+    return 0.5 * (body.mass * dot(body.velocity, body.velocity) + dot(body.angular_momentum, spin_of(body)));
+}
+
+void visit_state(std::vector<RigidBody>& bodies, StateVisitor& visit, const std::string& name) {
+    const auto list = [&](const char* what, auto member) {
+        std::vector<Vec3> values;
+        for (RigidBody& body : bodies) values.push_back(member(body));
+        visit.array(name + "/" + what, values);
+        for (std::size_t i = 0; i < std::min(values.size(), bodies.size()); ++i)
+            member(bodies[i]) = values[i];
+    };
+    list("center", [](RigidBody& b) -> Vec3& { return b.center; });
+    list("rotation_x", [](RigidBody& b) -> Vec3& { return b.rotation.row[0]; });
+    list("rotation_y", [](RigidBody& b) -> Vec3& { return b.rotation.row[1]; });
+    list("rotation_z", [](RigidBody& b) -> Vec3& { return b.rotation.row[2]; });
+    list("velocity", [](RigidBody& b) -> Vec3& { return b.velocity; });
+    list("angular_momentum", [](RigidBody& b) -> Vec3& { return b.angular_momentum; });
+}
+
+}  // namespace flotsam

@@ -1,0 +1,82 @@
+// Rigid bodies: what they are made of, where they are, how fast they move.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/mat3.h"
+#include "core/rotation.h"
+#include "core/state.h"
+#include "geometry/mass_properties.h"
+
+namespace flotsam {
+
+// Motions that a body can be denied: along and about the world's axes.
+enum LockedAxis { lock_x, lock_y, lock_z, lock_rotate_x, lock_rotate_y, lock_rotate_z };
+using Locks = std::array<bool, 6>;
+
+// A rigid solid as its scene describes it: constant during a run.
+struct RigidProperties {
+    MassProperties mass;
+    double friction = 0.5;     // Coulomb's coefficient; of a pair: the root of the product
+    double restitution = 0.2;  // rebound over approach speed; of a pair: the larger one
+    Locks locked{};
+    Vec3 velocity;  // at the start, of the centre of mass [m/s]
+    Vec3 spin;      // at the start [rad/s]
+};
+
+// A body during a run. Angular momentum and not spin is the truth: it stays the same while nothing acts on
+// the body, however it tumbles.
+struct RigidBody {
+    // Constant.
+    int solid = 0;  // its index in the scenario
+    double mass = 1;
+    Vec3 center_in_body;  // the centre of mass in the coordinates of the solid's shape [m]
+    Mat3 inertia = Mat3::diagonal({1, 1, 1});          // about the centre, in body axes [kg m^2]
+    Mat3 inverse_inertia = Mat3::diagonal({1, 1, 1});  // of that
+    double friction = 0.5, restitution = 0.2;
+    Locks locked{};
+
+    // State.
+    Vec3 center;            // of mass [m]
+    Rotation rotation;      // from body to world axes
+    Vec3 velocity;          // of the centre [m/s]
+    Vec3 angular_momentum;  // about the centre, world axes; zero along locked axes [kg m^2/s]
+};
+
+RigidBody make_rigid_body(int solid, const RigidProperties& properties, const Pose& start);
+
+// Maps body (shape) coordinates to the world.
+Pose pose_of(const RigidBody& body);
+// Puts the body at a pose of its shape, leaving velocity and momentum.
+void place(RigidBody& body, const Pose& pose);
+
+// Velocity from momentum and back, with locked axes left out. In world axes.
+Mat3 inertia_in_world(const RigidBody& body);
+Mat3 inverse_inertia_in_world(const RigidBody& body);  // zero along locked axes
+Vec3 inverse_mass(const RigidBody& body);              // per axis; zero along locked ones [1/kg]
+Vec3 spin_of(const RigidBody& body);                   // [rad/s]
+void set_spin(RigidBody& body, Vec3 spin);
+// How its centre moves and turns; `Twist::at` takes arms from the centre of mass.
+inline Twist twist_of(const RigidBody& body) { return {body.velocity, spin_of(body)}; }
+
+// Changes of momentum: linear [kg m/s], and angular about the centre [kg m^2/s].
+struct Impulse {
+    Vec3 linear, angular;
+    friend Impulse operator+(const Impulse& a, const Impulse& b) {
+        return {a.linear + b.linear, a.angular + b.angular};
+    }
+    Impulse& operator+=(const Impulse& b) { return *this = *this + b; }
+};
+void apply(RigidBody& body, const Impulse& impulse);
+
+// Moves freely for a time: the centre straight on, the axes as a free top turns. Keeps momentum and energy to
+// rounding, and turns a steady spin by exactly its angle.
+void advance(RigidBody& body, double dt);
+
+double kinetic_energy(const RigidBody& body);  // [J]
+
+void visit_state(std::vector<RigidBody>& bodies, StateVisitor& visit, const std::string& name);
+
+}  // namespace flotsam
