@@ -132,7 +132,7 @@ TEST_CASE("a steady spin turns by exactly its angle, and a locked body only wher
     p.velocity = {1, 1, 1};
     p.spin = {1, 1, 1};
     RigidBody held = make_rigid_body(0, p, {{}, Rotation::about({1, 2, 3}, 1)});
-    apply(held, {{5, 5, 5}, {5, 5, 5}});
+    apply_impulse(held, {{5, 5, 5}, {5, 5, 5}});
     for (int i = 0; i < 10; ++i) advance(held, 0.05);
     CHECK(held.center.x == pose_of(make_rigid_body(0, p, {})).position.x);
     CHECK(held.center.y > 0.5);
@@ -159,8 +159,8 @@ TEST_CASE("bodies are restored to the last bit, their masses from the scenario")
 
     World world;
     world.bodies = bodies;
-    CHECK(body_of(world, 1) == nullptr);
-    CHECK(body_of(world, 2) == &world.bodies[1]);
+    CHECK(body_of(world.bodies, 1) == nullptr);
+    CHECK(body_of(world.bodies, 2) == &world.bodies[1]);
     const auto hash = [](std::vector<RigidBody>& of) {
         return state_hash([&](StateVisitor& visit) { visit_state(of, visit, "bodies"); });
     };

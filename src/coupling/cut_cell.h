@@ -36,6 +36,12 @@
 
 namespace flotsam {
 
+// A time and where the bodies are then.
+struct Moment {
+    double time;
+    const std::vector<RigidBody>& bodies;
+};
+
 class CutCell final : public Scheme {
   public:
     Capabilities capabilities() const override;
@@ -46,12 +52,13 @@ class CutCell final : public Scheme {
   private:
     // The scene's solids as they move from one time to another, cut where they are then; the liquid shall
     // feel how they move on during the time `dt` after that.
-    std::vector<Obstacle> cut_obstacles(const Scenario& scenario, double from, double until, double dt);
+    std::vector<Obstacle> cut_obstacles(const Scenario& scenario, const Moment& from, const Moment& until,
+                                        double dt);
     // Where the surface is at the end of a step that the world has finished.
     void find_surface(World& world, const Scenario& scenario, double dt);
 
     // The scene's solids as particles meet them on their way.
-    std::vector<Obstacle> moving_obstacles(const Scenario& scenario, double from, double until);
+    std::vector<Obstacle> moving_obstacles(const Scenario& scenario, const Moment& from, const Moment& until);
     // The surface of a solid that deforms, in body coordinates: a function of time alone, kept for a while.
     std::shared_ptr<const MeshSurface> surface_at(const Solid& solid, double time);
 

@@ -100,7 +100,7 @@ void set_spin(RigidBody& body, Vec3 spin) {
     body.angular_momentum = without_locked_axes(inertia_in_world(body) * spin, body.locked, lock_rotate_x);
 }
 
-void apply(RigidBody& body, const Impulse& impulse) {
+void apply_impulse(RigidBody& body, const Impulse& impulse) {
     body.velocity += without_locked_axes(impulse.linear, body.locked, lock_x) / body.mass;
     body.angular_momentum += without_locked_axes(impulse.angular, body.locked, lock_rotate_x);
 }

@@ -69,7 +69,7 @@ struct Impulse {
     }
     Impulse& operator+=(const Impulse& b) { return *this = *this + b; }
 };
-void apply(RigidBody& body, const Impulse& impulse);
+void apply_impulse(RigidBody& body, const Impulse& impulse);
 
 // Moves freely for a time: the centre straight on, the axes as a free top turns. Keeps momentum and energy to
 // rounding, and turns a steady spin by exactly its angle.

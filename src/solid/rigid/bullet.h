@@ -1,0 +1,51 @@
+// What Bullet does for us, and all of it: which way two convex pieces are apart, hulls, and the division of
+// concave meshes into convex pieces. It knows no bodies, no time and no forces; nothing of it shows here.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/rotation.h"
+#include "geometry/convex_piece.h"
+#include "geometry/triangle_mesh.h"
+
+namespace flotsam {
+
+// A hull's corners and its faces, counter-clockwise seen from outside.
+struct HullFaces {
+    std::vector<Vec3> corners;
+    std::vector<std::vector<int>> faces;
+};
+HullFaces convex_hull(const std::vector<Vec3>& points);
+
+struct Separation {
+    Vec3 normal;  // from b to a
+    Vec3 point;   // on b, nearest to a
+};
+
+// A piece made ready for `separation`.
+class BulletPiece {
+  public:
+    explicit BulletPiece(const ConvexPiece& piece);
+    BulletPiece(BulletPiece&&) noexcept;
+    BulletPiece& operator=(BulletPiece&&) noexcept;
+    ~BulletPiece();
+
+  private:
+    friend std::optional<Separation> separation(const BulletPiece& a, const Pose& pose_a,
+                                                const BulletPiece& b, const Pose& pose_b, double reach);
+    struct Core;
+    std::unique_ptr<Core> core_;
+};
+
+// The direction in which two pieces are nearest to each other, or overlap least; nothing when they are
+// farther apart than `reach` [m]. Poses are those of the pieces' bodies. Corners are taken as slightly
+// rounded.
+std::optional<Separation> separation(const BulletPiece& a, const Pose& pose_a, const BulletPiece& b,
+                                     const Pose& pose_b, double reach);
+
+// Convex pieces that together make a mesh: one if it is convex already. Slow: seconds for a complicated mesh.
+std::vector<ConvexPiece> convex_decomposition(const TriangleMesh& mesh);
+
+}  // namespace flotsam

@@ -1,0 +1,61 @@
+// Where solids touch, or may touch within a step.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "core/rotation.h"
+#include "solid/rigid/joint.h"
+#include "solid/rigid/rigid_body.h"
+#include "solid/solid.h"
+
+namespace flotsam {
+
+struct Contact {
+    int a = the_world, b = the_world;  // solids; walls are the_world, always b
+    Vec3 point;                        // half way between the two surfaces [m]
+    Vec3 normal;                       // from b to a
+    double distance = 0;  // between the surfaces along the normal; negative when they overlap [m]
+    double approach = 0;  // speed at which they came near each other when it was found [m/s]
+    double friction = 0, restitution = 0;
+};
+
+// Where a solid is and how it moves now, whatever moves it; `motion` is about the pose's position.
+struct PlacedSolid {
+    Pose pose;
+    Twist motion;
+};
+
+// All solids at a time; those that follow a script move on as during the next `dt`.
+std::vector<PlacedSolid> place_solids(const std::vector<Solid>& solids, const std::vector<RigidBody>& bodies,
+                                      double time, double dt);
+
+// The box around everything; bodies leave through sides that are not closed.
+struct ContactWalls {
+    Box box;
+    std::array<bool, 6> closed{};  // low x, high x, low y, ...
+};
+
+// The solids' convex pieces, made ready once for a run. Mesh files are decomposed here, each only once per
+// program run however many solids and runs use it.
+class ContactShapes {
+  public:
+    ContactShapes(const std::vector<Solid>& solids, const std::vector<Joint>& joints);
+    ContactShapes(ContactShapes&&) noexcept;
+    ContactShapes& operator=(ContactShapes&&) noexcept;
+    ~ContactShapes();
+
+    // All contacts of rigid solids with each other, other solids and walls that can come about within `dt` at
+    // the solids' present speed, or with `slack` [m] more. Solids that a joint other than a spring holds
+    // together do not touch. Every call starts from nothing, and its order depends on the solids' order only:
+    // the same bits whenever the places are the same.
+    std::vector<Contact> find(const std::vector<PlacedSolid>& placed, const ContactWalls& walls, double dt,
+                              double slack) const;
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace flotsam

@@ -1,0 +1,38 @@
+// Impulses of contacts and joints.
+//
+// Projected Gauss-Seidel with conjugate directions (Silcowitz-Hansen, Niebe, Erleben 2010), always from zero
+// and in a fixed order: the same bits for the same input. Impulses are equal and opposite whether it has
+// converged or not.
+#pragma once
+
+#include <vector>
+
+#include "solid/rigid/contact.h"
+#include "solid/rigid/joint.h"
+#include "solid/rigid/rigid_body.h"
+
+namespace flotsam {
+
+struct ContactImpulses {
+    std::vector<Impulse> on_body;  // what each body receives, in the order of the bodies
+    std::vector<Vec3> on_a;        // of each contact on its solid a; b receives the opposite [kg m/s]
+    int sweeps = 0;
+    double last_change = 0;  // of any row's velocity in the last sweep [m/s or rad/s]
+};
+
+// What contacts and joints do to bodies that have felt every other force of the step. Afterwards
+//   - no contact closes by more than its distance within `dt`, or it rebounds from its `approach`,
+//   - friction stays within Coulomb's cone and brakes sliding as far as it can,
+//   - joints are where they were, after `dt` of free motion (so a pendulum loses no energy),
+// up to the tolerance. Overlap and open joints are not repaired here: that would be velocity from nowhere.
+// The bodies are left alone; `apply_impulses` to them.
+ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::vector<PlacedSolid>& placed,
+                               const std::vector<Contact>& contacts, const std::vector<Joint>& joints,
+                               double dt);
+void apply_impulses(std::vector<RigidBody>& bodies, const ContactImpulses& impulses);
+
+// Pushes overlapping bodies apart and open joints together, by a part of what is needed. Moves poses only.
+void repair_positions(std::vector<RigidBody>& bodies, const std::vector<PlacedSolid>& placed,
+                      const std::vector<Contact>& contacts, const std::vector<Joint>& joints);
+
+}  // namespace flotsam
