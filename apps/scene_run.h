@@ -19,4 +19,7 @@ std::filesystem::path run_folder(const RunOptions& options);
 // Runs a loaded scene into its folder.
 RunResult run(const Scene& scene, const RunOptions& options, const std::vector<Observer*>& extra = {});
 
+// The same with a picture of every frame; `movie` tells where the movie is, if there is one.
+RunResult run_with_pictures(const Scene& scene, const RunOptions& options, std::filesystem::path& movie);
+
 }  // namespace flotsam

@@ -34,12 +34,13 @@ void sync_folder(const fs::path& folder) {
 
 }  // namespace
 
-IoError disk_error(std::string_view what, const fs::path& file, int error) {
+DiskError disk_error(std::string_view what, const fs::path& file, int error) {
     std::string text = fmt::format("cannot {} {}: {}", what, file.string(), std::strerror(error));
     switch (error) {
         case ENOSPC:
         case EDQUOT:
-            text += space_left(file) + "\n  Free some space, then go on with --resume.";
+            text += space_left(file) +
+                    "\n  Free some space, then go on (run: with --resume; render: with the same command).";
             break;
         case EFBIG:
             text += "\n  The file is larger than the limit (ulimit -f) or the file system allows.";
@@ -57,7 +58,7 @@ IoError disk_error(std::string_view what, const fs::path& file, int error) {
         default:
             break;
     }
-    return IoError(text);
+    return DiskError(text);
 }
 
 void write_fully(int descriptor, const void* bytes, std::size_t size, const fs::path& file) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "core/parallel.h"
 #include "fluid/grid/sample.h"
 #include "geometry/surface_nets.h"
@@ -12,16 +15,6 @@ namespace flotsam {
 
 namespace {
 
-struct FrameFile {
-    std::string_view stem, extension;
-};
-constexpr FrameFile surface_file{"surface_", ".ply"}, volume_file{"volume_", ".vdb"},
-    particles_file{"particles_", ".ply"};
-
-std::string name_of(FrameFile file, int frame) {
-    return fmt::format("{}{:04}{}", file.stem, frame, file.extension);
-}
-
 std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const std::vector<Vec3f>& points) {
     std::vector<Vec3f> velocity(points.size());
     parallel_for(std::int64_t(points.size()), 1024,
@@ -30,6 +23,40 @@ std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const s
 }
 
 }  // namespace
+
+std::string FrameFile::name(int frame) const { return fmt::format("{}{:04}{}", stem, frame, extension); }
+
+int FrameFile::frame_of(std::string_view file) const {
+    if (!file.starts_with(stem) || !file.ends_with(extension)) return -1;
+    if (file.size() < stem.size() + 4 + extension.size()) return -1;
+    const std::string_view digits = file.substr(stem.size(), file.size() - stem.size() - extension.size());
+    int frame = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), frame);
+    return error == std::errc{} && end == digits.data() + digits.size() && frame >= 0 ? frame : -1;
+}
+
+std::vector<int> FrameFile::frames_in(const std::filesystem::path& folder) const {
+    std::vector<int> frames;
+    std::error_code error;  // a folder that cannot be read holds none
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+        if (const int frame = frame_of(entry.path().filename().string()); frame >= 0) frames.push_back(frame);
+    std::sort(frames.begin(), frames.end());
+    return frames;
+}
+
+Field<double> pressure_in_liquid(const World& world, const Scenario& scenario) {
+    const LiquidState& liquid = world.liquid;
+    const Domain& domain = scenario.domain;
+    Field<double> pressure(liquid.phi.shared_tiling(), 0);
+    if (liquid.potential.empty()) return pressure;
+    for_each_cell(pressure.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
+        const bool solid = !liquid.open_volume.empty() && liquid.open_volume[n] == 0;
+        if (liquid.phi[n] >= 0 || solid) return;
+        pressure[n] =
+            liquid.potential[n] + scenario.liquid.density * dot(scenario.gravity, domain.cell_center(c));
+    });
+    return pressure;
+}
 
 Field<double> surface_beside_solids(const World& world, const Scenario& scenario) {
     const Domain& domain = scenario.domain;
@@ -69,26 +96,23 @@ void FrameExporter::write(const World& world, int frame) const {
         output_.surface || output_.volume ? surface_beside_solids(world, scenario_) : Field<double>{};
     if (output_.surface) {
         const SurfaceMesh mesh = extract_surface(phi, domain.h);
-        write_ply(folder_ / name_of(surface_file, frame), mesh,
+        write_ply(folder_ / surface_file.name(frame), mesh,
                   velocities_at(liquid.velocity, domain, mesh.vertices));
     }
-    if (output_.volume) write_vdb(folder_ / name_of(volume_file, frame), phi, liquid.velocity, domain.h);
+    if (output_.volume)
+        write_vdb(folder_ / volume_file.name(frame), phi, liquid.velocity,
+                  pressure_in_liquid(world, scenario_), domain.h);
     if (output_.particles) {
         const Particles& particles = liquid.particles;
         const bool massless = particles.velocity.empty();  // markers move with the grid
-        write_ply(folder_ / name_of(particles_file, frame), particles.position,
+        write_ply(folder_ / particles_file.name(frame), particles.position,
                   massless ? velocities_at(liquid.velocity, domain, particles.position) : particles.velocity);
     }
 }
 
 bool is_frame_file(const std::string& name) {
-    for (const FrameFile file : {surface_file, volume_file, particles_file}) {
-        if (!name.starts_with(file.stem) || !name.ends_with(file.extension)) continue;
-        if (name.size() < file.stem.size() + 4 + file.extension.size()) continue;
-        const std::string number =
-            name.substr(file.stem.size(), name.size() - file.stem.size() - file.extension.size());
-        if (number.find_first_not_of("0123456789") == std::string::npos) return true;
-    }
+    for (const FrameFile& file : {surface_file, volume_file, particles_file})
+        if (file.frame_of(name) >= 0) return true;
     return false;
 }
 

@@ -2,11 +2,26 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/driver.h"
 #include "sim/run_settings.h"
 
 namespace flotsam {
+
+// One kind of file that there is for every frame.
+struct FrameFile {
+    std::string_view stem, extension;
+    std::string name(int frame) const;  // "surface_0012.ply"
+    // The number in such a name; -1 when the name is not of this kind.
+    int frame_of(std::string_view name) const;
+    // Frames of which a folder holds this file, in order.
+    std::vector<int> frames_in(const std::filesystem::path& folder) const;
+};
+constexpr FrameFile surface_file{"surface_", ".ply"}, volume_file{"volume_", ".vdb"},
+    particles_file{"particles_", ".ply"};
 
 // Writes surface_NNNN.ply, volume_NNNN.vdb and particles_NNNN.ply, as the settings ask; frame 0 is the start.
 class FrameExporter : public Observer {
@@ -28,6 +43,9 @@ class FrameExporter : public Observer {
 // The liquid's distance, which the simulation continues into solids, ended at their surfaces: what a picture
 // needs.
 Field<double> surface_beside_solids(const World& world, const Scenario& scenario);
+
+// Pressure in the liquid, 0 elsewhere [Pa].
+Field<double> pressure_in_liquid(const World& world, const Scenario& scenario);
 
 // Is this the name of a file that FrameExporter writes?
 bool is_frame_file(const std::string& name);

@@ -1,6 +1,7 @@
 // What a run writes and what it must show, as the scene says it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,14 @@ struct OutputSettings {
     bool volume = true;         // frames/volume_NNNN.vdb: distance and velocity
     bool particles = false;     // frames/particles_NNNN.ply
     int checkpoint_every = 10;  // frames; 0 only on Ctrl-C and at the end
+};
+
+// How pictures of a run are taken.
+struct ViewSettings {
+    std::optional<Vec3> camera, target;   // [m]; otherwise chosen so that the tank fills the picture
+    double field_of_view = 30;            // of the picture's height [degrees]
+    Vec3 light{-0.45, 1.0, 0.35};         // direction towards the sun
+    Vec3 liquid_color{0.42, 0.78, 0.88};  // of white light after half the tank's longest side
 };
 
 }  // namespace flotsam

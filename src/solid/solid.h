@@ -1,6 +1,7 @@
 // Solids that move as they are told: at rest or by a script.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct Solid {
     SolidShape shape;
     Pose start;
     Script script;
-    double slip = 1;  // as of a wall
+    double slip = 1;              // as of a wall
+    std::optional<Vec3> color{};  // in pictures: red, green and blue from 0 to 1, as a screen shows them
 };
 
 Pose pose_at(const Solid& solid, double time);
