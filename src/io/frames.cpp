@@ -7,6 +7,7 @@
 
 #include "core/parallel.h"
 #include "fluid/grid/sample.h"
+#include "fluid/grid/skin.h"
 #include "geometry/surface_nets.h"
 #include "io/ply.h"
 #include "io/vdb.h"
@@ -58,13 +59,13 @@ Field<double> pressure_in_liquid(const World& world, const Scenario& scenario) {
     return pressure;
 }
 
-Field<double> surface_beside_solids(const World& world, const Scenario& scenario) {
-    const Domain& domain = scenario.domain;
-    Field<double> phi = world.liquid.phi;
-    for (const Solid& solid : scenario.solids) {
-        const Pose pose = pose_at(solid, world.time);
-        // Beyond the band in which distances are kept the solid changes nothing.
+void end_at_solids(Field<double>& phi, const Domain& domain, const std::vector<Solid>& solids, double time,
+                   double overlap) {
+    for (const Solid& solid : solids) {
+        const Pose pose = pose_at(solid, time);
         const Box body = bounds(solid.shape.mesh);
+        const Vec3 edges = body.high - body.low;
+        const double depth = std::min(overlap, 0.2 * std::min({edges.x, edges.y, edges.z}));
         Box reach{pose.to_world(body.low), pose.to_world(body.low)};
         for (int corner = 1; corner < 8; ++corner) {
             const Vec3 p =
@@ -72,15 +73,15 @@ Field<double> surface_beside_solids(const World& world, const Scenario& scenario
                                corner & 4 ? body.high.z : body.low.z});
             reach = {min(reach.low, p), max(reach.high, p)};
         }
+        // Beyond the band in which distances are kept the solid changes nothing.
         const Vec3 band = Vec3{1, 1, 1} * outside_distance(domain);
         reach = {reach.low - band, reach.high + band};
         for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
             const Vec3 p = domain.cell_center(c);
             if (reach.contains(p))
-                phi[n] = std::max(phi[n], -solid.shape.distance->distance(pose.to_body(p)));
+                phi[n] = std::max(phi[n], -solid.shape.distance->distance(pose.to_body(p)) - depth);
         });
     }
-    return phi;
 }
 
 void FrameExporter::on_start(const World& world, int frame) {
@@ -92,16 +93,13 @@ void FrameExporter::on_frame(World& world, int frame) { write(world, frame); }
 void FrameExporter::write(const World& world, int frame) const {
     const LiquidState& liquid = world.liquid;
     const Domain& domain = scenario_.domain;
-    const Field<double> phi =
-        output_.surface || output_.volume ? surface_beside_solids(world, scenario_) : Field<double>{};
-    if (output_.surface) {
-        const SurfaceMesh mesh = extract_surface(phi, domain.h);
-        write_ply(folder_ / surface_file.name(frame), mesh,
-                  velocities_at(liquid.velocity, domain, mesh.vertices));
-    }
-    if (output_.volume)
+    if (output_.surface) write_surface(world, frame);
+    if (output_.volume) {
+        Field<double> phi = liquid.phi;
+        end_at_solids(phi, domain, scenario_.solids, world.time, 0);
         write_vdb(folder_ / volume_file.name(frame), phi, liquid.velocity,
                   pressure_in_liquid(world, scenario_), domain.h);
+    }
     if (output_.particles) {
         const Particles& particles = liquid.particles;
         const bool massless = particles.velocity.empty();  // markers move with the grid
@@ -110,8 +108,25 @@ void FrameExporter::write(const World& world, int frame) const {
     }
 }
 
+void FrameExporter::write_surface(const World& world, int frame) const {
+    const LiquidState& liquid = world.liquid;
+    const Domain& domain = scenario_.domain;
+    // A slab has no room for finer cells across; it is shown from its volume.
+    Skin skin = domain.flat() ? Skin{domain, liquid.phi, {}}
+                              : make_skin(liquid.particles, liquid.phi, domain, output_.surface_refinement);
+    // Half a cell into the solid, so that a picture finds no air between liquid and solid.
+    end_at_solids(skin.phi, skin.domain, scenario_.solids, world.time, domain.flat() ? 0 : 0.5 * domain.h);
+    const SurfaceMesh mesh = extract_surface(skin.phi, skin.domain.h);
+    write_ply(folder_ / surface_file.name(frame), mesh,
+              velocities_at(liquid.velocity, domain, mesh.vertices));
+    const Particles& spray = skin.spray;
+    write_ply(
+        folder_ / spray_file.name(frame), spray.position,
+        spray.velocity.empty() ? velocities_at(liquid.velocity, domain, spray.position) : spray.velocity);
+}
+
 bool is_frame_file(const std::string& name) {
-    for (const FrameFile& file : {surface_file, volume_file, particles_file})
+    for (const FrameFile& file : {surface_file, spray_file, volume_file, particles_file})
         if (file.frame_of(name) >= 0) return true;
     return false;
 }

@@ -135,7 +135,7 @@ void FloorLight::shine_through(const Stage& stage, const Quality& quality) {
     const float steep = std::max(0.15f, stage.to_light.y);
     const Vec3f lift = stage.to_light * (float(size.y) / steep);  // from the floor to the top of the tank
     // On the floor, what lies under the tank's box as the sun sees it.
-    const int columns = sun_.columns, rows = sun_.rows, per_side = 2;
+    const int columns = sun_.columns, rows = sun_.rows, per_side = quality.photons;
     constexpr float unit = 1 << 20;  // sums of whole numbers do not depend on the order of threads
     std::unique_ptr<std::atomic<std::int64_t>[]> gathered(
         new std::atomic<std::int64_t>[3 * std::size_t(columns) * rows]());

@@ -25,7 +25,7 @@ float rolled_off(float light) {
         return (x * (0.22f * x + 0.03f) + 0.002f) / (x * (0.22f * x + 0.30f) + 0.06f) - 0.002f / 0.06f;
     };
     constexpr float white = 6.0f;  // this much light is shown as pure white
-    return std::min(1.0f, curve(2.0f * std::max(light, 0.0f)) / curve(white));
+    return std::min(1.0f, curve(1.7f * std::max(light, 0.0f)) / curve(white));
 }
 
 }  // namespace

@@ -117,8 +117,12 @@ fs::path RunPictures::picture(int frame) const {
 
 fs::path RunPictures::movie() const { return folder_ / "pictures" / (view_name() + ".mp4"); }
 
-Image RunPictures::draw_liquid(const fs::path& file, double time, const std::atomic<bool>& stop) const {
-    const PlyContent content = read_ply(file);
+Image RunPictures::draw_liquid(int frame, double time, const std::atomic<bool>& stop) const {
+    const PlyContent content = read_ply(folder_ / "frames" / source().name(frame));
+    std::vector<Vec3f> spray;
+    std::error_code error;
+    const fs::path spray_at = folder_ / "frames" / spray_file.name(frame);
+    if (fs::exists(spray_at, error)) spray = read_ply(spray_at).mesh.vertices;
     const int width = settings_.width, height = settings_.height;
     const Camera camera(scene_.view, {{}, scene_.scenario.domain.size()}, width, height);
     Stage stage;
@@ -129,7 +133,7 @@ Image RunPictures::draw_liquid(const fs::path& file, double time, const std::ato
         top_speed = typical_top_speed(content.velocity);
         add_particles(stage, scene_, content.mesh.vertices, content.velocity, top_speed);
     } else {
-        add_liquid(stage, scene_, content.mesh, {});
+        add_liquid(stage, scene_, content.mesh, spray);
     }
     if (settings_.cut) {
         const auto [axis, at] = *settings_.cut;
@@ -161,7 +165,7 @@ RunPictures::Outcome RunPictures::draw(int frame, const std::atomic<bool>& stop)
                 fmt::format("{}: holds no pressure; it was written by an older Flotsam", file.string()));
         image = draw_plane(scene_, volume, time, plane, settings_.width, settings_.height);
     } else {
-        image = draw_liquid(file, time, stop);
+        image = draw_liquid(frame, time, stop);
     }
     if (stop) return Outcome::stopped;
     fs::create_directories(target.parent_path(), error);

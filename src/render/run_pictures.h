@@ -55,7 +55,7 @@ class RunPictures {
   private:
     std::string view_name() const;
     FrameFile source() const;
-    Image draw_liquid(const std::filesystem::path& file, double time, const std::atomic<bool>& stop) const;
+    Image draw_liquid(int frame, double time, const std::atomic<bool>& stop) const;
 
     std::filesystem::path folder_;
     PictureSettings settings_;

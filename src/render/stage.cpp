@@ -91,7 +91,7 @@ Color straight_light(const Stage& stage, Ray ray) {
 }
 
 Color sky(const Stage& stage, Vec3f direction, bool sun) {
-    const Color horizon{0.95f, 0.97f, 1.00f}, zenith{0.30f, 0.48f, 0.80f}, ground{0.42f, 0.42f, 0.42f};
+    const Color horizon{0.80f, 0.85f, 0.90f}, zenith{0.20f, 0.36f, 0.66f}, ground{0.42f, 0.42f, 0.42f};
     const float height = direction.y;
     Color light = height >= 0 ? mix(horizon, zenith, std::pow(std::min(1.0f, height), 0.55f))
                               : mix(horizon, ground, std::min(1.0f, -4 * height));
@@ -149,7 +149,9 @@ void add_liquid(Stage& stage, const Scene& scene, const SurfaceMesh& surface,
     stage.liquid_mesh = smooth(surface.vertices, std::move(triangles), 180, side);
     stage.liquid.add_triangles(stage.liquid_mesh.vertices, stage.liquid_mesh.triangles);
     if (droplets.empty()) return;
-    const auto radius = float(std::cbrt(0.75 / 3.14159265 * scene.scenario.particle_volume()));
+    // Smaller than the volume that a particle stands for: spray is a mist of drops of all sizes, and large
+    // ones look like beads.
+    const auto radius = float(0.7 * std::cbrt(0.75 / 3.14159265 * scene.scenario.particle_volume()));
     stage.liquid.add_spheres(droplets, std::vector<float>(droplets.size(), radius));
 }
 

@@ -11,7 +11,7 @@ namespace flotsam {
 
 namespace {
 
-constexpr Color light_tile{0.66f, 0.65f, 0.63f}, dark_tile{0.43f, 0.43f, 0.44f};
+constexpr Color light_tile{0.52f, 0.51f, 0.49f}, dark_tile{0.30f, 0.31f, 0.33f};
 
 // A single ray that looks into the sun must not outshine its pixel.
 constexpr float brightest = 5;
@@ -22,7 +22,7 @@ Tracer::Tracer(const Stage& stage, const Quality& quality, double pixel_angle)
     : stage_(stage), quality_(quality), floor_light_(stage, quality), pixel_angle_(float(pixel_angle)) {
     const Vec3 size = stage.tank.high;
     size_ = float(std::max({size.x, size.y, size.z}));
-    tile_ = float(round_up(0.07 * double(size_)));
+    tile_ = float(round_up(0.1 * double(size_)));
 }
 
 Color Tracer::seen(const Ray& ray, std::uint64_t key) const {
@@ -155,7 +155,11 @@ Color Tracer::of_solid(const Ray& ray, const Meeting& meeting, bool inside, std:
     open = 0.25f + 0.75f * open / float(sky_samples);
     const Color from_floor = mix(light_tile, dark_tile, 0.5f) % (sun_light * 0.35f + sky_light * 0.6f);
     Color ambient = mix(from_floor, sky_light, 0.5f + 0.5f * normal.y) * open;
-    if (inside) ambient = ambient % straight_light(stage_, {place, {0, 1, 0}});
+    if (inside) {
+        // The sky's light comes down through the liquid above.
+        const RayHit above = stage_.liquid.nearest({place, {0, 1, 0}});
+        for (int c = 0; above && c < 3; ++c) ambient[c] *= std::exp(-stage_.absorption[c] * above.distance);
+    }
     Color light = meeting.color % (sun + ambient);
     if (!inside) {
         // A thin clear coat.
@@ -178,7 +182,7 @@ Color Tracer::of_floor(const Ray& ray, float distance) const {
     const Color tile = mix(middle, dark ? dark_tile : light_tile, contrast);
     const Color light = tile % floor_light_.at(place.x, place.z) * 0.5f;
     const Vec3f middle_of_tank = Vec3f(0.5 * (stage_.tank.low + stage_.tank.high));
-    const float far = length(Vec3f{place.x - middle_of_tank.x, 0, place.z - middle_of_tank.z}) / (9 * size_);
+    const float far = length(Vec3f{place.x - middle_of_tank.x, 0, place.z - middle_of_tank.z}) / (12 * size_);
     const Vec3f flat{ray.direction.x, 0, ray.direction.z};
     return mix(sky(stage_, flat / std::max(1e-6f, length(flat)), false), light, std::exp(-far * far));
 }
@@ -203,7 +207,7 @@ Color Tracer::behind_tank(const Ray& ray, float distance, Color light) const {
     }
     Ray near = ray;
     near.far = distance;
-    if (stage_.tank_edges.blocked(near)) light = mix(light, {0.75f, 0.80f, 0.85f}, 0.35f);
+    if (stage_.tank_edges.blocked(near)) light = mix(light, {0.10f, 0.13f, 0.16f}, 0.45f);
     return light;
 }
 

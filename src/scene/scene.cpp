@@ -636,6 +636,7 @@ class SceneBuilder {
         const TomlNode& output = get(root_, "output");
         scene_.output = {get(output, "surface").boolean, get(output, "volume").boolean,
                          get(output, "particles").boolean,
+                         static_cast<int>(get(output, "surface_refinement").integer),
                          static_cast<int>(get(output, "checkpoint_every").integer)};
         const TomlNode& solver = get(root_, "solver");
         SolverSettings& settings = scene_.scenario.solver;

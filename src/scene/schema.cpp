@@ -387,7 +387,16 @@ std::vector<TableRule> make_tables() {
          {{.name = "surface",
            .types = a_boolean,
            .fallback = "true",
-           .meaning = "the liquid's surface with velocities, binary PLY"},
+           .meaning =
+               "the liquid's surface and, as points, the spray beside it; both with velocities, binary PLY"},
+          {.name = "surface_refinement",
+           .types = an_integer,
+           .fallback = "2",
+           .meaning = "cells that the surface is drawn with along each cell of the grid; 1 loses thin "
+                      "sheets; not in "
+                      "2D",
+           .low = 1,
+           .high = 3},
           {.name = "volume",
            .types = a_boolean,
            .fallback = "true",
@@ -426,7 +435,7 @@ std::vector<TableRule> make_tables() {
            .meaning = "direction towards the sun, above the horizon; any length"},
           {.name = "liquid_color",
            .types = a_list,
-           .fallback = "[0.42, 0.78, 0.88]",
+           .fallback = "[0.25, 0.66, 0.80]",
            .meaning = "red, green and blue that are left of white light after half the tank's longest side",
            .low = 0,
            .high = 1}}},
