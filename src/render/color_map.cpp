@@ -62,10 +62,12 @@ Color color_at(ColorMap map, double share) {
 double round_up(double value) {
     if (!(value > 1e-300) || !std::isfinite(value)) return 1;
     const double power = std::pow(10, std::floor(std::log10(value) + 1e-9));
-    for (const double step : {1.0, 2.0, 5.0})
+    for (const double step : {1.0, 1.5, 2.0, 3.0, 5.0, 7.0})
         if (value <= step * power * (1 + 1e-9)) return step * power;
     return 10 * power;
 }
+
+int text_scale(const Image& image) { return std::max(1, (image.height + 150) / 300); }
 
 void draw_text(Image& image, int x, int y, const std::string& text, Color color, int scale) {
     for (const FontQuad& q : quads_of(text))
@@ -79,7 +81,7 @@ int text_width(const std::string& text, int scale) {
 }
 
 void draw_legend(Image& image, const Legend& legend) {
-    const int scale = std::max(1, image.height / 360), unit = 6 * scale;
+    const int scale = text_scale(image), unit = 6 * scale;
     const int bar = std::min(30 * unit, image.width / 2), height = 2 * unit;
     const int left = image.width - bar - 4 * unit, top = image.height - height - 5 * unit;
     const Color ink = light_of({0.10f, 0.11f, 0.13f});

@@ -124,6 +124,7 @@ void FloorLight::shine_past(const Stage& stage, const Quality& quality) {
             sun_.at(column, int(row)) = Color{share, share, share};
         }
     });
+    blur(sun_, 1);
 }
 
 void FloorLight::shine_through(const Stage& stage, const Quality& quality) {

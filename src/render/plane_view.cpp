@@ -253,7 +253,7 @@ Image draw_plane(const Scene& scene, const VolumeFrame& volume, double time, con
         }
     });
 
-    const int scale = std::max(1, height / 360);
+    const int scale = text_scale(image);
     std::string caption = fmt::format("{}   t = {:.3f} s", scene.scenario.title, time);
     if (!domain.flat()) caption += fmt::format("   {} = {:.4g} m", "xyz"[view.axis], plane.at());
     draw_text(image, 8 * scale, 8 * scale, caption, ink, scale);
