@@ -78,6 +78,29 @@ TEST_CASE("distance and velocity read back from OpenVDB") {
           float(volume.velocity[0](20, 3, 3)));  // the last cell's high face
 }
 
+TEST_CASE("our own reader finds what was written, and refuses what was not") {
+    const ScratchFolder folder;
+    const Volume volume;
+    write_vdb(folder / "a.vdb", volume.phi, volume.velocity, volume.pressure, volume.h);
+    Domain domain;
+    domain.cells = volume.cells;
+    domain.h = volume.h;
+    const VolumeFrame frame = read_vdb(folder / "a.vdb", domain);
+    std::atomic<int> wrong = 0;
+    for_each_cell(volume.phi.tiling(), volume.cells, [&](Int3 c, std::int64_t n) {
+        wrong += std::abs(frame.distance(c) - std::clamp(volume.phi[n], -0.15, 0.15)) > 1e-6;
+        wrong += std::abs(frame.pressure(c) - volume.pressure[n]) > 1e-3;
+        for (int axis = 0; axis < 3; ++axis)
+            wrong += std::abs(frame.velocity[axis](c) - volume.velocity[axis][n]) > 1e-6;
+    });
+    CHECK(wrong == 0);
+    CHECK(frame.distance({3, 39, 3}) == doctest::Approx(0.15));  // no tile there
+    domain.h = 0.1;
+    CHECK_THROWS_AS(read_vdb(folder / "a.vdb", domain), IoError);
+    write_file(folder / "b.vdb", read_file(folder / "a.vdb").substr(0, 500));
+    CHECK_THROWS_AS(read_vdb(folder / "b.vdb", domain), IoError);
+}
+
 TEST_CASE("equal fields give equal files, other fields other identifiers") {
     const ScratchFolder folder;
     Volume volume;
