@@ -52,7 +52,8 @@ Field<double> pressure_in_liquid(const World& world, const Scenario& scenario) {
     if (liquid.potential.empty()) return pressure;
     for_each_cell(pressure.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
         const bool solid = !liquid.open_volume.empty() && liquid.open_volume[n] == 0;
-        if (liquid.phi[n] >= 0 || solid) return;
+        // Where liquid came only after the last solve, there is no pressure yet.
+        if (liquid.phi[n] >= 0 || solid || liquid.potential[n] == 0) return;
         pressure[n] =
             liquid.potential[n] + scenario.liquid.density * dot(scenario.gravity, domain.cell_center(c));
     });

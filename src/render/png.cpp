@@ -99,7 +99,7 @@ std::string encode_png(const Picture& picture, std::string_view note) {
     uLongf size = ::compressBound(uLong(rows.size()));
     std::string packed(size, '\0');
     const int status = ::compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-                                   reinterpret_cast<const Bytef*>(rows.data()), uLong(rows.size()), 6);
+                                   reinterpret_cast<const Bytef*>(rows.data()), uLong(rows.size()), 9);
     FLOTSAM_CHECK(status == Z_OK, status);
     packed.resize(size);
 
