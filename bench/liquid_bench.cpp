@@ -52,9 +52,9 @@ void bench_pressure(bool quick, const Report& report) {
         const Pose pose{{0.5, 0.3, 0.5}, {}};
         TriangleMesh mesh = sphere.mesh;
         for (Vec3& v : mesh.vertices) v = pose.to_world(v);
-        const CutSolid cut = cut_solid(mesh, domain.cells, domain.h);
+        const auto cut = std::make_shared<CutSolid>(cut_solid(mesh, domain.cells, domain.h));
         const Obstacles obstacles =
-            place_obstacles({{sphere.distance, pose, pose, 0.01, 1.0, &cut}}, domain, tiling);
+            place_obstacles({{sphere.distance, pose, pose, 1.0, {}, cut}}, domain, tiling);
         Field<double> phi(tiling, outside_distance(domain));
         for_each_cell(*tiling, domain.cells,
                       [&](Int3 c, std::int64_t m) { phi[m] = domain.cell_center(c).y - 0.5031; });

@@ -18,7 +18,6 @@ struct Setting {
     Domain domain;
     std::shared_ptr<const Tiling> tiling;
     SolidShape shape;
-    CutSolid cut;
     Obstacles obstacles;
 
     Setting(Int3 cells, SolidShape s, Pose before, Pose after, double dt) : shape(std::move(s)) {
@@ -27,8 +26,9 @@ struct Setting {
         tiling = whole_tiling(cells);
         TriangleMesh mesh = shape.mesh;
         for (Vec3& v : mesh.vertices) v = after.to_world(v);
-        cut = cut_solid(mesh, cells, domain.h);
-        obstacles = place_obstacles({{shape.distance, before, after, dt, 1.0, &cut}}, domain, tiling);
+        const auto cut = std::make_shared<CutSolid>(cut_solid(mesh, cells, domain.h));
+        obstacles = place_obstacles({{shape.distance, before, after, 1.0, twist_between(before, after, dt), cut}},
+                                    domain, tiling);
     }
 };
 
@@ -168,7 +168,7 @@ TEST_CASE("no particle enters a solid or passes through it, however thin and fas
             Pose before{{0.5, 0.5, 0.5}, {}}, after = before;
             after.position.y += speed * dt;
             after.rotation = Rotation::about({0, 0, 1}, 0.1);
-            const std::vector<Obstacle> obstacles{{shape.distance, before, after, dt, 1.0, nullptr}};
+            const std::vector<Obstacle> obstacles{{shape.distance, before, after, 1.0, {}, nullptr}};
             for (int i = 0; i < 2000; ++i) {
                 const Vec3 from{0.5 + 0.4 * test::noise(i), 0.5 + 0.5 * test::noise(i + 7000),
                                 0.5 + 0.4 * test::noise(i + 14000)};
@@ -191,7 +191,7 @@ TEST_CASE("no particle slips under a solid that stands on the floor, or between 
     domain.h = 0.05;
     const SolidShape shape = solid_box({0.3, 0.2, 0.4});
     const Pose pose{{0.5, 0.1, 0.2}, {}};  // touches the floor and the back wall
-    const std::vector<Obstacle> obstacles{{shape.distance, pose, pose, 0.02, 1.0, nullptr}};
+    const std::vector<Obstacle> obstacles{{shape.distance, pose, pose, 1.0, {}, nullptr}};
     int tried = 0;
     for (int i = 0; i < 20000; ++i) {
         const Vec3 from{0.5 + 0.3 * test::noise(i), 1e-4 + 0.1 * (1 + test::noise(i + 7000)),

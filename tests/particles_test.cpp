@@ -182,11 +182,11 @@ TEST_CASE("an emitter brings its cross-section times its speed, at any time step
         s.liquid.emitters.push_back({make_box({0.2, 0.2, 0.2}, {0.3, 0.5, 0.6}), {2, 0, 0}});
         Particles particles;
         double emitted = 0;
-        emit(particles, s.domain, s.liquid, 0, dt);  // fills the region itself
+        emit(particles, s.domain, s.liquid, 0, dt, dt);  // fills the region itself
         CHECK(double(particles.count()) * s.particle_volume() ==
               doctest::Approx(0.1 * 0.3 * 0.4).epsilon(0.03));
         for (int n = 1; n * dt < 0.5; ++n)
-            emitted += double(emit(particles, s.domain, s.liquid, n * dt, dt).count);
+            emitted += double(emit(particles, s.domain, s.liquid, n * dt, dt, (n + 1) * dt).count);
         CHECK(emitted * s.particle_volume() == doctest::Approx(0.3 * 0.4 * 2 * 0.5).epsilon(0.03));
     }
 }

@@ -40,6 +40,9 @@ struct Rotation {
     }
 };
 
+// The axis of a rotation times its angle, which is at most pi.
+Vec3 rotation_vector(const Rotation& rotation);
+
 // Where a body is: body coordinates to world coordinates.
 struct Pose {
     Vec3 position;
@@ -47,5 +50,15 @@ struct Pose {
     Vec3 to_world(Vec3 p) const { return rotation * p + position; }
     Vec3 to_body(Vec3 p) const { return rotation.inverse() * (p - position); }
 };
+
+// How fast a rigid body moves at one moment.
+struct Twist {
+    Vec3 velocity;  // of the body's position [m/s]
+    Vec3 spin;      // about it [rad/s]
+    Vec3 at(Vec3 arm) const { return velocity + cross(spin, arm); }
+};
+
+// The steady motion that carries a body from one pose to the other in `time` [s].
+Twist twist_between(const Pose& from, const Pose& to, double time);
 
 }  // namespace flotsam

@@ -54,6 +54,19 @@ void remove_inside(Particles& particles, const Scenario& scenario, double time) 
     remove_particles(particles, dead);
 }
 
+// The scene's solids as particles meet them on their way.
+std::vector<Obstacle> moving_obstacles(const Scenario& scenario, double from, double until) {
+    std::vector<Obstacle> list;
+    for (const Solid& solid : scenario.solids)
+        list.push_back({.shape = solid.shape.distance,
+                        .before = pose_at(solid, from),
+                        .after = pose_at(solid, until),
+                        .slip = solid.slip,
+                        .motion = {},
+                        .cut = nullptr});
+    return list;
+}
+
 bool all_finite(const MacGrid& u) {
     for (const Field<double>& component : u)
         for (const double value : component.values())
@@ -89,27 +102,38 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
     return dt;
 }
 
-std::vector<Obstacle> CutCell::obstacles(const Scenario& scenario, double time, double dt) {
-    cuts_.resize(scenario.solids.size());
-    std::vector<Obstacle> list;
-    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, double from, double until, double dt) {
+    std::vector<Obstacle> list = moving_obstacles(scenario, from, until);
+    fixed_cuts_.resize(list.size());
+    for (std::size_t s = 0; s < list.size(); ++s) {
         const Solid& solid = scenario.solids[s];
-        const Pose before = pose_at(solid, time), after = pose_at(solid, time + dt);
-        if (!cuts_[s] || solid.motion != Motion::fixed) {
-            TriangleMesh mesh = solid.shape.mesh;
-            for (Vec3& v : mesh.vertices) v = after.to_world(v);
-            cuts_[s] = std::make_unique<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h));
-        }
-        list.push_back({solid.shape.distance, before, after, dt, solid.slip, cuts_[s].get()});
+        Obstacle& obstacle = list[s];
+        obstacle.motion = twist_between(obstacle.after, pose_at(solid, until + dt), dt);
+        const bool fixed = solid.motion == Motion::fixed;
+        if (fixed) obstacle.cut = fixed_cuts_[s];
+        if (obstacle.cut) continue;
+        TriangleMesh mesh = solid.shape.mesh;
+        for (Vec3& v : mesh.vertices) v = obstacle.after.to_world(v);
+        obstacle.cut =
+            std::make_shared<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h));
+        if (fixed) fixed_cuts_[s] = obstacle.cut;
     }
     return list;
+}
+
+void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
+    LiquidState& liquid = world.liquid;
+    const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
+    const Obstacles placed = place_obstacles(cut_obstacles(scenario, world.time, world.time, dt),
+                                             scenario.domain, liquid.tiling);
+    liquid.open_volume = placed.open_volume;
+    liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed).phi;
 }
 
 void CutCell::start(World& world, const Scenario& scenario) {
     LiquidState& liquid = world.liquid;
     const Domain& domain = scenario.domain;
     liquid.particles = seed_fills(domain, scenario.liquid);
-    const std::vector<Obstacle> solids = obstacles(scenario, 0, 1 / scenario.time.frames_per_second);
     remove_inside(liquid.particles, scenario, 0);
     liquid.tiling = tiling_around(liquid.particles, domain, 6);
     liquid.potential = Field<double>(liquid.tiling, 0);
@@ -117,9 +141,7 @@ void CutCell::start(World& world, const Scenario& scenario) {
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
     liquid.velocity = particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
     if (scenario.liquid.carrier == Carrier::markers) liquid.particles.velocity.clear();
-    const Obstacles placed = place_obstacles(solids, domain, liquid.tiling);
-    liquid.open_volume = placed.open_volume;
-    liquid.phi = surface_from_particles(liquid.particles, cells, domain, liquid.tiling, placed).phi;
+    find_surface(world, scenario, 1 / scenario.time.frames_per_second);
     world.loads.assign(scenario.solids.size(), {});
 }
 
@@ -135,12 +157,13 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     Stopwatch watch;
     const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
 
-    // Carry the liquid along last step's velocity; let some in and some out.          [Zarifi17 Alg. 3, 3]
-    std::vector<Obstacle> solids = obstacles(scenario, ctx.time, dt);
+    // Half of the way with last step's velocity; some liquid comes in and some goes.  [Zarifi17 Alg. 3, 3]
+    const double middle = ctx.time + 0.5 * dt, end = ctx.time + dt;
+    std::vector<Obstacle> solids = cut_obstacles(scenario, ctx.time, middle, dt);
     liquid.particles = old.particles;
-    advance_particles(liquid.particles, old.velocity, domain, dt, solids);
-    const Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
-    const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt);
+    advance_particles(liquid.particles, old.velocity, domain, 0.5 * dt, solids);
+    Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
+    const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, middle);
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
@@ -166,6 +189,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
     liquid.phi = std::move(surface.phi);
     Field<double> solved_phi = liquid.phi;
+    ledger.droplets = count_droplets(liquid.phi, cells, domain);
     include_thin_liquid(solved_phi, cells, domain, scenario.gravity, liquid.open_volume);
     stage_done("surface");
 
@@ -195,15 +219,15 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     // Continue the velocity into the air around the liquid.                           [Alg. 3, 10]
     MacGrid change = carried;
     for (int axis = 0; axis < 3; ++axis) {
-        const Int3 end = domain.cells + unit(axis);
+        const Int3 faces = domain.cells + unit(axis);
         if (!change[axis].empty()) {
-            for_each_cell(*liquid.tiling, end, [&](Int3, std::int64_t n) {
+            for_each_cell(*liquid.tiling, faces, [&](Int3, std::int64_t n) {
                 change[axis][n] = changed[axis][n] ? liquid.velocity[axis][n] - carried[axis][n] : 0;
             });
             Field<char> known = changed[axis];
-            extrapolate(change[axis], known, end, 2);
+            extrapolate(change[axis], known, faces, 2);
         }
-        extrapolate(liquid.velocity[axis], changed[axis], end, margin);
+        extrapolate(liquid.velocity[axis], changed[axis], faces, margin);
     }
     constrain_velocity(liquid.velocity, obstacles, domain);
     stage_done("extrapolate");
@@ -216,6 +240,20 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (settings.reseed)
         ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi,
                                            liquid.open_volume, liquid.velocity, ctx.step);
+    stage_done("to_particles");
+
+    // The other half of the way, with the new velocity.
+    const std::vector<Obstacle> onwards = moving_obstacles(scenario, middle, end);
+    if (settings.carrier == Carrier::apic)
+        advance_by_own_velocity(liquid.particles, domain, 0.5 * dt, onwards);
+    else
+        advance_particles(liquid.particles, liquid.velocity, domain, 0.5 * dt, onwards);
+    if (domain.any_open()) out += drain(liquid.particles, liquid.velocity, domain, settings, middle);
+    next.time = end;
+    next.step = ctx.step + 1;
+    stage_done("advect");
+    if (ctx.ends_frame) find_surface(next, scenario, dt);
+    stage_done("surface");
 
     // What changed hands. All that moved the particles comes before this, so that nothing escapes the ledger.
     ledger.particles_in = in.count;
@@ -226,10 +264,6 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     ledger.unaccounted = momentum(liquid.particles, liquid.velocity, domain, mass) - momentum_before -
                          ledger.gravity - ledger.walls - ledger.solids - ledger.friction - ledger.inflow +
                          ledger.outflow;
-    stage_done("to_particles");
-
-    next.time = ctx.time + dt;
-    next.step = ctx.step + 1;
     return report;
 }
 

@@ -44,11 +44,13 @@ class CutCell final : public Scheme {
     void start(World& world, const Scenario& scenario) override;
 
   private:
-    // The scene's solids during a step from `time`; cuts those that moved.
-    std::vector<Obstacle> obstacles(const Scenario& scenario, double time, double dt);
+    // The scene's solids as they move from one time to another, cut where they are then; the liquid shall feel
+    // how they move on during the time `dt` after that.
+    std::vector<Obstacle> cut_obstacles(const Scenario& scenario, double from, double until, double dt);
+    // Where the surface is at the end of a step that the world has finished.
+    void find_surface(World& world, const Scenario& scenario, double dt);
 
-    std::vector<std::unique_ptr<CutSolid>>
-        cuts_;  // derived from the solids' poses, kept for those that stand still
+    std::vector<std::shared_ptr<const CutSolid>> fixed_cuts_;  // of solids that stand still, cut once
 };
 
 }  // namespace flotsam

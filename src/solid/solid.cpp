@@ -9,19 +9,9 @@ namespace {
 
 // The share `s` of the way from a to b, turning about one axis.
 Rotation between(const Rotation& a, const Rotation& b, double s) {
-    const Rotation turn = b * a.inverse();
-    const double cosine = std::clamp(0.5 * (turn.row[0].x + turn.row[1].y + turn.row[2].z - 1), -1.0, 1.0);
-    const double angle = std::acos(cosine);
-    Vec3 axis{turn.row[2].y - turn.row[1].z, turn.row[0].z - turn.row[2].x, turn.row[1].x - turn.row[0].y};
-    if (angle > 3.14) {
-        // Near a half turn the antisymmetric part vanishes; the axis is the largest column of turn + 1.
-        int largest = 0;
-        for (int i = 1; i < 3; ++i)
-            if (turn.row[i][i] > turn.row[largest][largest]) largest = i;
-        for (int i = 0; i < 3; ++i) axis[i] = turn.row[i][largest] + (i == largest);
-    }
-    if (length(axis) < 1e-12) return a;
-    return Rotation::about(axis, s * angle) * a;
+    const Vec3 turn = rotation_vector(b * a.inverse());
+    const double angle = length(turn);
+    return angle > 0 ? Rotation::about(turn, s * angle) * a : a;
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ Solid fixed_solid(const char* name, SolidShape shape, Pose pose) {
 // One projection of a velocity around solids at rest, with the liquid where a function says.
 struct Projected {
     Domain domain;
-    std::vector<CutSolid> cuts;
+    std::vector<std::shared_ptr<const CutSolid>> cuts;
     Obstacles obstacles;
     MacGrid u;
     std::array<Field<char>, 3> changed;
@@ -44,12 +44,17 @@ struct Projected {
         for (const Solid& solid : solids) {
             TriangleMesh mesh = solid.shape.mesh;
             for (Vec3& v : mesh.vertices) v = solid.start.to_world(v);
-            cuts.push_back(cut_solid(mesh, domain.cells, domain.h));
+            cuts.push_back(std::make_shared<CutSolid>(cut_solid(mesh, domain.cells, domain.h)));
         }
         constexpr double dt = 0.01;
         std::vector<Obstacle> list;
         for (std::size_t s = 0; s < solids.size(); ++s)
-            list.push_back({solids[s].shape.distance, solids[s].start, solids[s].start, dt, 1.0, &cuts[s]});
+            list.push_back({.shape = solids[s].shape.distance,
+                            .before = solids[s].start,
+                            .after = solids[s].start,
+                            .slip = 1,
+                            .motion = {},
+                            .cut = cuts[s]});
         obstacles = place_obstacles(std::move(list), domain, tiling);
         Field<double> phi(tiling, outside_distance(domain)), source(tiling, 0), potential(tiling, 0);
         for_each_cell(*tiling, domain.cells,

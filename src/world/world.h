@@ -29,6 +29,7 @@ struct StepContext {
     double time;  // at the start of the step [s]
     double dt;    // [s]
     std::int64_t step;
+    bool ends_frame = false;  // the state after this step is written to files
 };
 
 // Momentum and liquid that changed hands during a step.
@@ -41,6 +42,7 @@ struct StepLedger {
     Vec3 unaccounted;      // change of momentum that nothing above explains [kg m/s]
     std::int64_t particles_in = 0, particles_out = 0;  // emitted; left or drained
     std::int64_t particles_reseeded = 0;               // moved from crowded cells to sparse ones
+    std::int64_t droplets = 0;  // particles in cells whose centre is half a cell outside the surface or more
 };
 
 // How long a stage took.

@@ -41,41 +41,68 @@ class TileWalk {
     VelocityWindow<2> window_;
 };
 
+// Where particles may go: around solids and not through closed sides.
+class Confines {
+  public:
+    Confines(const Domain& domain, const std::vector<Obstacle>& obstacles)
+        : domain_(domain), obstacles_(obstacles), size_(domain.size()) {
+        const Vec3 room = Vec3{1, 1, 1} * (0.1 * domain.h);
+        for (const Obstacle& obstacle : obstacles) {
+            const Box box = obstacle.reach();
+            reach_.push_back({box.low - room, box.high + room});
+        }
+    }
+    // Where a particle that wants to go from x0 to x ends up.
+    Vec3 stop(Vec3 x0, Vec3 x) const {
+        // Most particles are nowhere near a solid.
+        bool near = false;
+        for (const Box& box : reach_) {
+            const Vec3 low = min(x0, x), high = max(x0, x);
+            near |= low.x < box.high.x && high.x > box.low.x && low.y < box.high.y && high.y > box.low.y &&
+                    low.z < box.high.z && high.z > box.low.z;
+        }
+        if (near) x = slide_around(obstacles_, x0, x, domain_);
+        // Particles stop this far from a closed side: in single precision a particle on the side itself could
+        // round into a cell that does not exist.
+        const double gap = 1e-3 * domain_.h;
+        for (int a = 0; a < 3; ++a) {
+            if (!domain_.open(2 * a)) x[a] = std::max(x[a], gap);
+            if (!domain_.open(2 * a + 1)) x[a] = std::min(x[a], size_[a] - gap);
+        }
+        return x;
+    }
+
+  private:
+    const Domain& domain_;
+    const std::vector<Obstacle>& obstacles_;
+    Vec3 size_;
+    std::vector<Box> reach_;
+};
+
 }  // namespace
 
 void advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt,
                        const std::vector<Obstacle>& obstacles) {
-    // Particles stop this far from a closed side: in single precision a particle on the side itself could
-    // round into a cell that does not exist.
-    const double gap = 1e-3 * domain.h;
-    const Vec3 size = domain.size();
-    // Most particles are nowhere near a solid.
-    std::vector<Box> reach;
-    for (const Obstacle& obstacle : obstacles) {
-        const Vec3 room = Vec3{1, 1, 1} * (0.1 * domain.h);
-        const Box box = obstacle.reach();
-        reach.push_back({box.low - room, box.high + room});
-    }
+    const Confines confines(domain, obstacles);
     parallel_blocks(particles.count(), 4096, [&](std::int64_t begin, std::int64_t end) {
         TileWalk walk(u, domain);
         for (std::int64_t i = begin; i < end; ++i) {
-            const Vec3 x0(particles.position[i]);
-            walk.enter(x0);
-            const Vec3 middle = x0 + 0.5 * dt * walk.velocity(x0);
-            Vec3 x = x0 + dt * walk.velocity(middle);
-            bool near = false;
-            for (const Box& box : reach) {
-                const Vec3 low = min(x0, x), high = max(x0, x);
-                near |= low.x < box.high.x && high.x > box.low.x && low.y < box.high.y &&
-                        high.y > box.low.y && low.z < box.high.z && high.z > box.low.z;
-            }
-            if (near) x = slide_around(obstacles, x0, x, domain);
-            for (int a = 0; a < 3; ++a) {
-                if (!domain.open(2 * a)) x[a] = std::max(x[a], gap);
-                if (!domain.open(2 * a + 1)) x[a] = std::min(x[a], size[a] - gap);
-            }
-            particles.position[i] = Vec3f(x);
+            const Vec3 x(particles.position[i]);
+            walk.enter(x);
+            const Vec3 middle = x + 0.5 * dt * walk.velocity(x);
+            particles.position[i] = Vec3f(confines.stop(x, x + dt * walk.velocity(middle)));
         }
+    });
+}
+
+void advance_by_own_velocity(Particles& particles, const Domain& domain, double dt,
+                             const std::vector<Obstacle>& obstacles) {
+    const Confines confines(domain, obstacles);
+    parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+        const Vec3 x(particles.position[i]), v(particles.velocity[i]);
+        Vec3 halfway;  // the velocity where v alone would have brought it by then
+        for (int a = 0; a < 3; ++a) halfway[a] = v[a] + 0.5 * dt * dot(Vec3(particles.affine[a][i]), v);
+        particles.position[i] = Vec3f(confines.stop(x, x + dt * halfway));
     });
 }
 

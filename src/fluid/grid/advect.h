@@ -6,6 +6,11 @@
 
 namespace flotsam {
 
+// Moves every particle by its own velocity and slope (APIC), the midpoint rule again: as good as reading the
+// grid again, as long as the particle has not moved since it took them from there, and much cheaper.
+void advance_by_own_velocity(Particles& particles, const Domain& domain, double dt,
+                             const std::vector<Obstacle>& obstacles = {});
+
 // Moves every particle along `u` for dt by the midpoint rule [Zarifi17 4.5, Eq. 4.29-4.30 forwards]. Closed
 // sides stop particles; those that pass an open side are left outside, for remove_outside.
 // They slide along obstacles.

@@ -1,6 +1,7 @@
 // The box that everything happens in: its grid and its six sides.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "core/vec.h"
@@ -40,6 +41,10 @@ struct Domain {
         return c.x >= 0 && c.y >= 0 && c.z >= 0 && c.x < cells.x && c.y < cells.y && c.z < cells.z;
     }
     bool open(int side) const { return walls[side].kind == WallKind::open; }
+    bool any_open() const {
+        return std::any_of(walls.begin(), walls.end(),
+                           [](const Wall& wall) { return wall.kind == WallKind::open; });
+    }
 };
 
 }  // namespace flotsam

@@ -10,18 +10,19 @@
 
 namespace flotsam {
 
+// A solid during a move of the particles.
 struct Obstacle {
     ShapePtr shape;      // in body coordinates
-    Pose before, after;  // at the start and the end of the step
-    double dt;           // [s]
-    double slip;
-    const CutSolid* cut;  // at the end of the step
+    Pose before, after;  // at the start and the end of the move
+    double slip = 1;
+    Twist motion;                         // of the pose `after`, as the liquid shall feel it
+    std::shared_ptr<const CutSolid> cut;  // at the end of the move; only place_obstacles needs it
 
     double distance(Vec3 p) const { return shape->distance(after.to_body(p)); }
-    // Velocity of the solid's point that is now at p: its way during the step over dt.
-    Vec3 velocity(Vec3 p) const { return (p - before.to_world(after.to_body(p))) / dt; }
+    // Velocity of the solid's point that is at p at the end of the move.
+    Vec3 velocity(Vec3 p) const { return motion.at(p - after.position); }
     Vec3 normal(Vec3 p, double step) const;  // out of the solid; by differences over `step`
-    Box reach() const;                       // a box that it does not leave during the step
+    Box reach() const;                       // a box that it does not leave during the move
 };
 
 // The part of an obstacle's surface in one cell.

@@ -12,7 +12,7 @@ bool is_open(const Emitter& emitter, double time, double dt) {
 }  // namespace
 
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
-              double dt) {
+              double dt, double now) {
     const bool carries_velocity = settings.carrier != Carrier::markers;
     Exchange exchange;
     for (std::size_t e = 0; e < settings.emitters.size(); ++e) {
@@ -37,6 +37,8 @@ Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& 
         const Int3 low = domain.cell_of(box.low - shift) - Int3{1, 1, 1},
                    high = domain.cell_of(box.high - shift) + Int3{1, 1, 1};
         const std::uint64_t seed = combine(settings.seed, 1000 + e);
+        const Vec3 way_left = emitter.velocity * (time + dt - now);
+        const Vec3 lowest = Vec3{1, 1, 1} * (1e-3 * domain.h), highest = domain.size() - lowest;
         for (int k = domain.flat() ? 0 : low.z; k <= (domain.flat() ? 0 : high.z); ++k)
             for (int j = low.y; j <= high.y; ++j)
                 for (int i = low.x; i <= high.x; ++i) {
@@ -47,7 +49,7 @@ Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& 
                         if (!domain.has_cell(domain.cell_of(x))) continue;
                         const Vec3 before = x - emitter.velocity * dt;
                         if (!first && box.contains(before) && emitter.region->contains(before)) continue;
-                        particles.position.push_back(Vec3f(x));
+                        particles.position.push_back(Vec3f(min(max(x - way_left, lowest), highest)));
                         if (carries_velocity) particles.velocity.push_back(Vec3f(emitter.velocity));
                         ++exchange.count;
                         exchange.velocity_sum += emitter.velocity;

@@ -8,14 +8,20 @@ namespace flotsam {
 struct Exchange {
     std::int64_t count = 0;
     Vec3 velocity_sum;  // of the particles concerned [m/s]
+    Exchange& operator+=(const Exchange& o) {
+        count += o.count;
+        velocity_sum += o.velocity_sum;
+        return *this;
+    }
 };
 
 // Adds the particles that enter through emitters between `time` and `time + dt`. Each emitter fills its
 // region at once and then as fast as its liquid moves out: a lattice of points travels with the emitter's
 // velocity, and every point that comes into the region becomes a particle. Particles inside the region take
-// the emitter's velocity.
+// the emitter's velocity. They are placed where they are at the moment `now`, which other particles have
+// reached.
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
-              double dt);
+              double dt, double now);
 
 // The same for massless markers, whose velocity is the grid's: faces in and beside the region of an emitter
 // that is open take its velocity.

@@ -249,6 +249,12 @@ void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Doma
     });
 }
 
+std::int64_t count_droplets(const Field<double>& phi, const CellRanges& cells, const Domain& domain) {
+    return sum_over_cells<std::int64_t>(phi.tiling(), domain.cells, [&](Int3, std::int64_t n) {
+        return phi[n] > 0.5 * domain.h ? std::int64_t{cells.count(n)} : 0;
+    });
+}
+
 Field<double> crowding_source(const Surface& surface, const Domain& domain, double relaxation_time) {
     // The filling is one particle uncertain in either direction; more than this is never corrected at once.
     constexpr double largest_deviation = 0.5;

@@ -29,6 +29,9 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
 void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Domain& domain, Vec3 gravity,
                          const Field<double>& open_volume = {});
 
+// Particles in cells whose centre is half a cell outside the surface or more.
+std::int64_t count_droplets(const Field<double>& phi, const CellRanges& cells, const Domain& domain);
+
 // The divergence that lets crowded cells expand and, deep inside, sparse ones contract until particles are as
 // dense as at rest [1/s]. Without it a moving liquid loses volume as its particles drift together. The
 // deviation decays over `relaxation_time` [s]: a shorter one follows the noise of single particles and feeds

@@ -1,0 +1,31 @@
+#include "core/rotation.h"
+
+#include <algorithm>
+#include <numbers>
+
+namespace flotsam {
+
+Vec3 rotation_vector(const Rotation& r) {
+    const double cosine = std::clamp(0.5 * (r.row[0].x + r.row[1].y + r.row[2].z - 1), -1.0, 1.0);
+    // Twice the sine of the angle, along the axis.
+    Vec3 axis{r.row[2].y - r.row[1].z, r.row[0].z - r.row[2].x, r.row[1].x - r.row[0].y};
+    const double angle = std::atan2(0.5 * length(axis), cosine);
+    if (angle > std::numbers::pi - 1e-3) {
+        // Near a half turn that vanishes; the axis is the largest column of r + 1.
+        const Vec3 direction = axis;
+        int largest = 0;
+        for (int i = 1; i < 3; ++i)
+            if (r.row[i][i] > r.row[largest][largest]) largest = i;
+        for (int i = 0; i < 3; ++i) axis[i] = r.row[i][largest] + (i == largest);
+        if (dot(axis, direction) < 0) axis = -axis;
+    }
+    const double size = length(axis);
+    return size > 0 ? axis * (angle / size) : Vec3{};
+}
+
+Twist twist_between(const Pose& from, const Pose& to, double time) {
+    return {(to.position - from.position) / time,
+            rotation_vector(to.rotation * from.rotation.inverse()) / time};
+}
+
+}  // namespace flotsam
