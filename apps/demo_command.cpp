@@ -25,7 +25,10 @@ int demo_command(const RunOptions& options) {
     if (!demo.quiet)
         fmt::print(stderr, "{}: {:g} s of liquid\n", scene.scenario.title, scene.scenario.time.duration);
     std::filesystem::path movie;
-    const RunResult result = run_with_pictures(scene, demo, movie);
+    PictureSettings pictures;  // small: a newcomer waits for them
+    pictures.width = 640;
+    pictures.height = 360;
+    const RunResult result = run_with_pictures(scene, demo, pictures, movie);
     if (result.exit_code() != 0) return result.exit_code();
     const std::string folder = demo.out.string();
     if (!movie.empty())

@@ -6,7 +6,6 @@
 
 #include "apps/scene_run.h"
 #include "core/parallel.h"
-#include "render/run_pictures.h"
 
 namespace flotsam {
 
@@ -75,9 +74,10 @@ RunResult run(const Scene& scene, const RunOptions& options, const std::vector<O
     return run_scene(inputs, {run_folder(options), options.resume, options.overwrite, options.quiet}, extra);
 }
 
-RunResult run_with_pictures(const Scene& scene, const RunOptions& options, std::filesystem::path& movie) {
+RunResult run_with_pictures(const Scene& scene, const RunOptions& options, const PictureSettings& settings,
+                            std::filesystem::path& movie) {
     const std::filesystem::path folder = run_folder(options);
-    PictureObserver observer(folder, {});
+    PictureObserver observer(folder, settings);
     const RunResult result = run(scene, options, {&observer});
     if (observer.movie().made) movie = observer.movie_file();
     if (!observer.movie().problem.empty()) fmt::print(stderr, "flotsam: {}\n", observer.movie().problem);
@@ -87,7 +87,8 @@ RunResult run_with_pictures(const Scene& scene, const RunOptions& options, std::
 int run_command(const RunOptions& options) {
     const Scene scene = load(options.scene);
     std::filesystem::path movie;
-    const RunResult result = options.render ? run_with_pictures(scene, options, movie) : run(scene, options);
+    const RunResult result =
+        options.render ? run_with_pictures(scene, options, {}, movie) : run(scene, options);
     if (result.end == RunResult::End::completed && !options.quiet) {
         fmt::print("{} frames in {}\n", result.frame, run_folder(options).string());
         if (!movie.empty()) fmt::print("{}\n", movie.string());

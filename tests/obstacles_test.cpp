@@ -27,8 +27,8 @@ struct Setting {
         TriangleMesh mesh = shape.mesh;
         for (Vec3& v : mesh.vertices) v = after.to_world(v);
         const auto cut = std::make_shared<CutSolid>(cut_solid(mesh, cells, domain.h));
-        obstacles = place_obstacles({{shape.distance, before, after, 1.0, twist_between(before, after, dt), cut}},
-                                    domain, tiling);
+        obstacles = place_obstacles(
+            {{shape.distance, before, after, 1.0, twist_between(before, after, dt), cut}}, domain, tiling);
     }
 };
 

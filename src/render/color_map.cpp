@@ -39,6 +39,7 @@ std::vector<FontQuad> quads_of(const std::string& text) {
     const int count = stb_easy_font_print(0, 0, line.data(), nullptr, vertices.data(),
                                           int(vertices.size() * sizeof(Vertex)));
     std::vector<FontQuad> quads;
+    quads.reserve(count);
     for (int q = 0; q < count; ++q)
         quads.push_back({vertices[4 * q].x, vertices[4 * q].y, vertices[4 * q + 2].x, vertices[4 * q + 2].y});
     return quads;

@@ -25,7 +25,9 @@ float rolled_off(float light) {
         return (x * (0.22f * x + 0.03f) + 0.002f) / (x * (0.22f * x + 0.30f) + 0.06f) - 0.002f / 0.06f;
     };
     constexpr float white = 6.0f;  // this much light is shown as pure white
-    return std::min(1.0f, curve(1.7f * std::max(light, 0.0f)) / curve(white));
+    const float soft = std::min(1.0f, curve(1.9f * std::max(light, 0.0f)) / curve(white));
+    // The curve alone looks like haze: a little more contrast about the middle.
+    return soft + 0.45f * (soft * soft * (3 - 2 * soft) - soft);
 }
 
 }  // namespace

@@ -12,8 +12,6 @@
 #include "core/check.h"
 #include "io/atomic_file.h"
 
-extern char** environ;
-
 namespace flotsam {
 
 namespace fs = std::filesystem;
@@ -33,6 +31,7 @@ class Listener {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
         if (said_) posix_spawn_file_actions_adddup2(&actions, ::fileno(said_), STDERR_FILENO);
         std::vector<char*> arguments;
+        arguments.reserve(words.size() + 1);
         for (std::string& word : words) arguments.push_back(word.data());
         arguments.push_back(nullptr);
         // Ctrl-C is ours to handle: in a group of its own the program does not die before it has all

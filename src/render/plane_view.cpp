@@ -58,7 +58,8 @@ struct Layout {
         top = header + margin + 0.5 * (picture_height - 2 * margin - header - footer - height / pixel);
     }
     double along(double x) const { return (x - left) * pixel; }
-    double upwards(double y) const { return height - (y - top) * pixel; }
+    // A level plane is seen from above, where z comes towards the viewer.
+    double upwards(double y) const { return up == 2 ? (y - top) * pixel : height - (y - top) * pixel; }
 };
 
 // A plane through a frame, and what can be asked of it.
@@ -173,9 +174,10 @@ class Plane {
 // hide everything else.
 double typical_largest(const Plane& plane, const Layout& layout, const Domain& domain, bool outside_too) {
     std::vector<double> values;
-    for (double b = 0.5 * domain.h; b < layout.height; b += domain.h)
-        for (double a = 0.5 * domain.h; a < layout.width; a += domain.h) {
-            const Vec3 p = plane.point(layout, a, b);
+    const int columns = domain.cells[layout.across], rows = domain.cells[layout.up];
+    for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < columns; ++column) {
+            const Vec3 p = plane.point(layout, (column + 0.5) * domain.h, (row + 0.5) * domain.h);
             const Plane::NearSolid near = plane.near_solid(p);
             if (near.distance < 0 || (!outside_too && plane.distance(p, near) >= 0)) continue;
             values.push_back(std::abs(plane.value(p)));
@@ -247,8 +249,9 @@ Image draw_plane(const Scene& scene, const VolumeFrame& volume, double time, con
     parallel_for(height, 1, [&](std::int64_t row) {
         for (int column = 0; column < width; ++column) {
             Color sum;
-            for (int n = 0; n < side * side; ++n)
-                sum += color_of(column + (n % side + 0.5) / side, double(row) + (n / side + 0.5) / side);
+            for (int up = 0; up < side; ++up)
+                for (int across = 0; across < side; ++across)
+                    sum += color_of(column + (across + 0.5) / side, double(row) + (up + 0.5) / side);
             image.at(column, int(row)) = sum / float(side * side);
         }
     });

@@ -66,8 +66,8 @@ bool unfilter(std::string& rows, int height, std::size_t row_size, int pixel_siz
     std::string above(row_size, '\0');
     for (int y = 0; y < height; ++y) {
         char* row = &rows[std::size_t(y) * (row_size + 1)];
-        const int filter = *row++;
-        if (filter < 0 || filter > 4) return false;
+        const int filter = std::uint8_t(*row++);
+        if (filter > 4) return false;
         for (std::size_t n = 0; n < row_size; ++n) {
             const bool first = n < std::size_t(pixel_size);
             const int left = first ? 0 : std::uint8_t(row[n - pixel_size]), up = std::uint8_t(above[n]);
@@ -130,7 +130,7 @@ Picture decode_png(std::string_view bytes, std::string_view name) {
         if (chunk->kind != "IHDR") continue;
         if (chunk->body.size() != 13) throw bad("damaged header");
         const std::uint32_t width = number_at(chunk->body, 0), height = number_at(chunk->body, 4);
-        const int type = chunk->body[9];
+        const int type = std::uint8_t(chunk->body[9]);
         channels = type == 2 ? 3 : type == 6 ? 4 : 0;
         if (chunk->body[8] != 8 || channels == 0 || chunk->body[12] != 0)
             throw bad("a kind of PNG that Flotsam does not read: save it as RGB, 8 bits, not interlaced");

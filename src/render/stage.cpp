@@ -91,7 +91,7 @@ Color straight_light(const Stage& stage, Ray ray) {
 }
 
 Color sky(const Stage& stage, Vec3f direction, bool sun) {
-    const Color horizon{0.80f, 0.85f, 0.90f}, zenith{0.20f, 0.36f, 0.66f}, ground{0.42f, 0.42f, 0.42f};
+    const Color horizon{0.60f, 0.68f, 0.78f}, zenith{0.16f, 0.31f, 0.62f}, ground{0.42f, 0.42f, 0.42f};
     const float height = direction.y;
     Color light = height >= 0 ? mix(horizon, zenith, std::pow(std::min(1.0f, height), 0.55f))
                               : mix(horizon, ground, std::min(1.0f, -4 * height));

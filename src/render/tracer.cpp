@@ -221,12 +221,13 @@ Image photograph(const Stage& stage, const Camera& camera, int width, int height
             const std::uint64_t pixel = combine(combine(1, std::uint64_t(row)), std::uint64_t(column));
             Color sum;
             const int side = quality.samples;
-            for (int n = 0; n < side * side; ++n) {
-                const std::uint64_t key = combine(pixel, std::uint64_t(n));
-                const double x = column + (n % side + uniform(combine(key, 1))) / side;
-                const double y = double(row) + (n / side + uniform(combine(key, 2))) / side;
-                sum += tracer.seen(camera.ray(x, y), key);
-            }
+            for (int down = 0; down < side; ++down)
+                for (int across = 0; across < side; ++across) {
+                    const std::uint64_t key = combine(pixel, std::uint64_t(across + side * down));
+                    const double x = column + (across + uniform(combine(key, 1))) / side;
+                    const double y = double(row) + (down + uniform(combine(key, 2))) / side;
+                    sum += tracer.seen(camera.ray(x, y), key);
+                }
             image.at(column, int(row)) = sum / float(side * side);
         }
     });
