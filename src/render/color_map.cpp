@@ -83,7 +83,8 @@ int text_width(const std::string& text, int scale) {
 
 void draw_legend(Image& image, const Legend& legend) {
     const int scale = text_scale(image), unit = 6 * scale;
-    const int bar = std::min(30 * unit, image.width / 2), height = 2 * unit;
+    const int bar = std::min(std::max(20 * unit, text_width(legend.title, scale)), image.width / 2),
+              height = 2 * unit;
     const int left = image.width - bar - 4 * unit, top = image.height - height - 5 * unit;
     const Color ink = light_of({0.10f, 0.11f, 0.13f});
     fill(image, left - 2 * unit, top - 3 * unit, left + bar + 2 * unit, image.height - unit, {1, 1, 1},
