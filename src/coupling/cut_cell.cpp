@@ -114,8 +114,7 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, double fr
         if (obstacle.cut) continue;
         TriangleMesh mesh = solid.shape.mesh;
         for (Vec3& v : mesh.vertices) v = obstacle.after.to_world(v);
-        obstacle.cut =
-            std::make_shared<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h));
+        obstacle.cut = std::make_shared<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h));
         if (fixed) fixed_cuts_[s] = obstacle.cut;
     }
     return list;
@@ -123,9 +122,13 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, double fr
 
 void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
     LiquidState& liquid = world.liquid;
+    // A step far beyond the CFL number may carry particles to where no tiles are; then the surface stays as
+    // the solve saw it.
+    for (const Vec3f& p : liquid.particles.position)
+        if (liquid.tiling->find(scenario.domain.cell_of(Vec3(p))) < 0) return;
     const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
-    const Obstacles placed = place_obstacles(cut_obstacles(scenario, world.time, world.time, dt),
-                                             scenario.domain, liquid.tiling);
+    const Obstacles placed =
+        place_obstacles(cut_obstacles(scenario, world.time, world.time, dt), scenario.domain, liquid.tiling);
     liquid.open_volume = placed.open_volume;
     liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed).phi;
 }
@@ -238,8 +241,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (settings.carrier == Carrier::flip)
         grid_to_particles_flip(liquid.particles, cells, liquid.velocity, change, domain, settings.flip_share);
     if (settings.reseed)
-        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi,
-                                           liquid.open_volume, liquid.velocity, ctx.step);
+        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
+                                           liquid.velocity, ctx.step);
     stage_done("to_particles");
 
     // The other half of the way, with the new velocity.

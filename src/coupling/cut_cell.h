@@ -44,8 +44,8 @@ class CutCell final : public Scheme {
     void start(World& world, const Scenario& scenario) override;
 
   private:
-    // The scene's solids as they move from one time to another, cut where they are then; the liquid shall feel
-    // how they move on during the time `dt` after that.
+    // The scene's solids as they move from one time to another, cut where they are then; the liquid shall
+    // feel how they move on during the time `dt` after that.
     std::vector<Obstacle> cut_obstacles(const Scenario& scenario, double from, double until, double dt);
     // Where the surface is at the end of a step that the world has finished.
     void find_surface(World& world, const Scenario& scenario, double dt);

@@ -6,6 +6,7 @@
 //   probes.csv    what the scene's probes measured
 //   checkpoints/  step_NNNNNNNN.h5, the last three
 //   pictures/     VIEW_NNNN.png and VIEW.mp4, if it was rendered
+//   plots/        index.html and the charts of `flotsam plot`
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,9 @@ struct RunRecord {
     std::string scene_file, scene_hash, scene_text;
     std::string title;
 };
+
+// What a folder's run.toml says, of version, command, scene and title; a folder without one is a UserError.
+RunRecord read_run_record(const std::filesystem::path& folder);
 
 // Keeps other runs out of a folder. The system releases it however the process ends.
 class FolderLock {

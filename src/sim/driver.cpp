@@ -43,7 +43,8 @@ std::pair<StepReport, double> Driver::advance() {
     double dt = left / steps;
     for (int halving = 0;; ++halving) {
         set_reproduction_hint(fmt::format("step {} at t = {} s with dt = {} s", now_.step, now_.time, dt));
-        StepReport report = scheme_->step(now_, next_, {scenario_, now_.time, dt, now_.step, steps == 1 && halving == 0});
+        StepReport report =
+            scheme_->step(now_, next_, {scenario_, now_.time, dt, now_.step, steps == 1 && halving == 0});
         if (report.accepted) {
             std::swap(now_, next_);
             if (steps == 1 && halving == 0) {

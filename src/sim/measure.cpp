@@ -92,8 +92,8 @@ double particles_inside_solids(const World& world, const Scenario& scenario, con
 const std::vector<Quantity>& table() {
     static const std::vector<Quantity> entries{
         {"liquid.volume", "m^3", "volume inside the reconstructed surface", volume},
-        {"liquid.droplet_volume", "m^3", "volume of particles in cells that are half a cell outside that surface or more",
-         droplet_volume},
+        {"liquid.droplet_volume", "m^3",
+         "volume of particles in cells that are half a cell outside that surface or more", droplet_volume},
         {"liquid.particles", "1", "number of particles that carry the liquid",
          [](const World& w, const Scenario&, const StepReport&) {
              return double(w.liquid.particles.count());

@@ -20,6 +20,23 @@ constexpr double least_open_volume = 1e-3;
 
 namespace {
 
+// The direction in which the distance grows, by differences over `step`.
+Vec3 outward(const Shape& shape, Vec3 p, double step) {
+    const auto slope = [&](Vec3 at) {
+        Vec3 s;
+        for (int a = 0; a < 3; ++a) {
+            const Vec3 d = Vec3(unit(a)) * step;
+            s[a] = shape.distance(at + d) - shape.distance(at - d);
+        }
+        return s;
+    };
+    Vec3 s = slope(p);
+    // In the very middle of a plate there is no slope: a little beside it there is.
+    if (length(s) < 0.2 * step) s = slope(p + step * Vec3{0.83, 0.71, 0.59});
+    const double size = length(s);
+    return size > 0 ? s / size : Vec3{0, 1, 0};
+}
+
 // The point that stands for a cell: its centre, or the nearest open place when that lies in a solid.
 Vec3 open_point(const Obstacle& obstacle, Vec3 center, double h) {
     for (int push = 0; push < 4; ++push) {
@@ -61,14 +78,7 @@ bool divides(const Obstacle& obstacle, Vec3 center, double h) {
 }  // namespace
 
 Vec3 Obstacle::normal(Vec3 p, double step) const {
-    const Vec3 body = after.to_body(p);
-    Vec3 slope;
-    for (int a = 0; a < 3; ++a) {
-        const Vec3 d = Vec3(unit(a)) * step;
-        slope[a] = shape->distance(body + d) - shape->distance(body - d);
-    }
-    const double size = length(slope);
-    return size > 0 ? after.rotation * (slope / size) : Vec3{0, 1, 0};
+    return after.rotation * outward(*shape, after.to_body(p), step);
 }
 
 Box Obstacle::reach() const {
@@ -252,15 +262,7 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
             const Shape& shape = *obstacle.shape;
             double clear = shape.distance(a);
             if (clear > length(b - a) + gap) continue;
-            const auto normal = [&](Vec3 p) {
-                Vec3 slope;
-                for (int axis = 0; axis < 3; ++axis) {
-                    const Vec3 d = Vec3(unit(axis)) * (0.01 * h);
-                    slope[axis] = shape.distance(p + d) - shape.distance(p - d);
-                }
-                const double size = length(slope);
-                return size > 0 ? slope / size : Vec3{0, 1, 0};
-            };
+            const auto normal = [&](Vec3 p) { return outward(shape, p, 0.01 * h); };
             // Walk along the way in steps that the distance shows to be free. What meets the surface slides
             // along it.
             for (int bounce = 0; bounce < 3; ++bounce) {
