@@ -24,7 +24,8 @@ SolidShape solid_cone(double radius, double height, double spacing);  // tip up
 SolidShape solid_torus(double ring_radius, double tube_radius, double spacing);
 // For slabs: a disc in the x-y plane, extruded along z.
 SolidShape solid_disc(double radius, double depth, double spacing);
-// A closed mesh file; throws UserError with the reason when it is not closed.
+// A closed mesh file; throws UserError with the reason when it is not closed. When its triangles face
+// different ways or it overlaps itself, what it encloses is meshed anew, to `spacing`.
 SolidShape solid_mesh(const std::string& file, double scale, double spacing);
 
 }  // namespace flotsam

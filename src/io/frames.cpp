@@ -23,6 +23,17 @@ std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const s
     return velocity;
 }
 
+// Adds a solid's surface at a time, and the velocities of its vertices over the millisecond before.
+void append_solid(const Solid& solid, double time, SurfaceMesh& mesh, std::vector<Vec3f>& velocity) {
+    const TriangleMesh now = mesh_at(solid, time), before = mesh_at(solid, time - 1e-3);
+    const auto first = static_cast<std::int32_t>(mesh.vertices.size());
+    for (std::size_t v = 0; v < now.vertices.size(); ++v) {
+        mesh.vertices.push_back(Vec3f(now.vertices[v]));
+        velocity.push_back(Vec3f((now.vertices[v] - before.vertices[v]) / 1e-3));
+    }
+    for (const Int3 t : now.triangles) mesh.triangles.push_back({first + t.x, first + t.y, first + t.z});
+}
+
 }  // namespace
 
 std::string FrameFile::name(int frame) const { return fmt::format("{}{:04}{}", stem, frame, extension); }
@@ -63,24 +74,17 @@ Field<double> pressure_in_liquid(const World& world, const Scenario& scenario) {
 void end_at_solids(Field<double>& phi, const Domain& domain, const std::vector<Solid>& solids, double time,
                    double overlap) {
     for (const Solid& solid : solids) {
-        const Pose pose = pose_at(solid, time);
-        const Box body = bounds(solid.shape.mesh);
+        const PlacedShape shape = shape_at(solid, time);
+        const Box body = bounds(body_mesh_at(solid, time));
         const Vec3 edges = body.high - body.low;
         const double depth = std::min(overlap, 0.2 * std::min({edges.x, edges.y, edges.z}));
-        Box reach{pose.to_world(body.low), pose.to_world(body.low)};
-        for (int corner = 1; corner < 8; ++corner) {
-            const Vec3 p =
-                pose.to_world({corner & 1 ? body.high.x : body.low.x, corner & 2 ? body.high.y : body.low.y,
-                               corner & 4 ? body.high.z : body.low.z});
-            reach = {min(reach.low, p), max(reach.high, p)};
-        }
         // Beyond the band in which distances are kept the solid changes nothing.
+        Box reach = shape.bounds();
         const Vec3 band = Vec3{1, 1, 1} * outside_distance(domain);
         reach = {reach.low - band, reach.high + band};
         for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
             const Vec3 p = domain.cell_center(c);
-            if (reach.contains(p))
-                phi[n] = std::max(phi[n], -solid.shape.distance->distance(pose.to_body(p)) - depth);
+            if (reach.contains(p)) phi[n] = std::max(phi[n], -shape.distance(p) - depth);
         });
     }
 }
@@ -107,6 +111,12 @@ void FrameExporter::write(const World& world, int frame) const {
         write_ply(folder_ / particles_file.name(frame), particles.position,
                   massless ? velocities_at(liquid.velocity, domain, particles.position) : particles.velocity);
     }
+    if (output_.solids && !scenario_.solids.empty()) {
+        SurfaceMesh mesh;
+        std::vector<Vec3f> velocity;
+        for (const Solid& solid : scenario_.solids) append_solid(solid, world.time, mesh, velocity);
+        write_ply(folder_ / solids_file.name(frame), mesh, velocity);
+    }
 }
 
 void FrameExporter::write_surface(const World& world, int frame) const {
@@ -127,7 +137,7 @@ void FrameExporter::write_surface(const World& world, int frame) const {
 }
 
 bool is_frame_file(const std::string& name) {
-    for (const FrameFile& file : {surface_file, spray_file, volume_file, particles_file})
+    for (const FrameFile& file : {surface_file, spray_file, volume_file, particles_file, solids_file})
         if (file.frame_of(name) >= 0) return true;
     return false;
 }

@@ -1,7 +1,7 @@
 // The folder of a run:
 //   run.toml      what ran: version, scene hash, threads, machine, when
 //   scene.toml    the scene with every default and every --set written out
-//   frames/       surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply
+//   frames/       surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply, solids_NNNN.ply
 //   audit.csv     the physics of every step
 //   probes.csv    what the scene's probes measured
 //   checkpoints/  step_NNNNNNNN.h5, the last three

@@ -71,7 +71,7 @@ class Plane {
         at_ = domain_.flat() ? 0.5 * domain_.h : std::clamp(view.at.value_or(0.5 * size), 0.0, size);
         for (std::size_t n = 0; n < scene.scenario.solids.size(); ++n) {
             const Solid& solid = scene.scenario.solids[n];
-            solids_.push_back({solid.shape.distance.get(), pose_at(solid, time), look_color(solid, n)});
+            solids_.push_back({shape_at(solid, time), look_color(solid, n)});
         }
     }
 
@@ -92,7 +92,7 @@ class Plane {
     NearSolid near_solid(Vec3 p) const {
         NearSolid near;
         for (std::size_t n = 0; n < solids_.size(); ++n) {
-            const double d = solids_[n].shape->distance(solids_[n].pose.to_body(p));
+            const double d = solids_[n].shape.distance(p);
             if (d < near.distance) near = {d, int(n)};
         }
         return near;
@@ -103,13 +103,13 @@ class Plane {
     // it.
     double distance(Vec3 p, const NearSolid& near) const {
         if (near.distance < domain_.h && near.number >= 0) {
-            const auto& [shape, pose, color] = solids_[near.number];
+            const PlacedShape& shape = solids_[near.number].shape;
             Vec3 away;
             const double step = 0.1 * domain_.h;
             for (int axis = 0; axis < 3; ++axis) {
                 if (axis == view_.axis) continue;
                 const Vec3 e = Vec3(unit(axis)) * step;
-                away[axis] = shape->distance(pose.to_body(p + e)) - shape->distance(pose.to_body(p - e));
+                away[axis] = shape.distance(p + e) - shape.distance(p - e);
             }
             if (length(away) > 0) p += away / length(away) * (domain_.h - near.distance);
         }
@@ -159,8 +159,7 @@ class Plane {
     }
 
     struct PlacedSolid {
-        const Shape* shape;
-        Pose pose;
+        PlacedShape shape;
         Color color;
     };
     const Domain& domain_;

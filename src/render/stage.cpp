@@ -121,11 +121,10 @@ void set_stage(Stage& stage, const Scene& scene, double time) {
 
     for (std::size_t n = 0; n < scene.scenario.solids.size(); ++n) {
         const Solid& solid = scene.scenario.solids[n];
-        const Pose pose = pose_at(solid, time);
-        std::vector<Vec3f> vertices;
-        for (const Vec3& v : solid.shape.mesh.vertices) vertices.emplace_back(pose.to_world(v));
+        const TriangleMesh mesh = mesh_at(solid, time);
+        std::vector<Vec3f> vertices(mesh.vertices.begin(), mesh.vertices.end());
         Triangles triangles;
-        for (const Int3& t : solid.shape.mesh.triangles) triangles.push_back({t.x, t.y, t.z});
+        for (const Int3& t : mesh.triangles) triangles.push_back({t.x, t.y, t.z});
         stage.solid_looks.push_back(
             {smooth(std::move(vertices), std::move(triangles), 35), look_color(solid, n)});
         stage.solids.add_triangles(stage.solid_looks.back().mesh.vertices,

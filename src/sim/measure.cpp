@@ -68,22 +68,16 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
 
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
-    struct Place {
-        const Shape* shape;
-        Box bounds;
-        Pose pose;
-    };
-    std::vector<Place> solids;
-    for (const Solid& solid : scenario.solids)
-        solids.push_back(
-            {solid.shape.distance.get(), solid.shape.distance->bounds(), pose_at(solid, world.time)});
+    std::vector<std::pair<PlacedShape, Box>> solids;
+    for (const Solid& solid : scenario.solids) {
+        const PlacedShape shape = shape_at(solid, world.time);
+        solids.emplace_back(shape, shape.bounds());
+    }
     return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
         const Vec3 point(p.position[i]);
         if (!scenario.domain.has_cell(scenario.domain.cell_of(point))) return 1.0;
-        for (const Place& solid : solids) {
-            const Vec3 body = solid.pose.to_body(point);
-            if (solid.bounds.contains(body) && solid.shape->distance(body) < 0) return 1.0;
-        }
+        for (const auto& [shape, reach] : solids)
+            if (reach.contains(point) && shape.distance(point) < 0) return 1.0;
         return 0.0;
     });
 }

@@ -1,11 +1,13 @@
 // Solids that move as they are told: at rest or by a script.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/rotation.h"
+#include "geometry/mesh_sequence.h"
 #include "geometry/solid_shape.h"
 
 namespace flotsam {
@@ -34,9 +36,24 @@ struct Solid {
     Script script;
     double slip = 1;              // as of a wall
     std::optional<Vec3> color{};  // in pictures: red, green and blue from 0 to 1, as a screen shows them
+    // An animated mesh: replaces the shape's vertices, in body coordinates; null when the shape is rigid.
+    std::shared_ptr<const MeshSequence> sequence = nullptr;
 };
 
 Pose pose_at(const Solid& solid, double time);
+
+// Its surface in body and in world coordinates: the same triangles at all times.
+TriangleMesh body_mesh_at(const Solid& solid, double time);
+TriangleMesh mesh_at(const Solid& solid, double time);
+
+// A solid's shape where it is at a time, in world coordinates.
+struct PlacedShape {
+    ShapePtr shape;  // in body coordinates
+    Pose pose;
+    double distance(Vec3 p) const { return shape->distance(pose.to_body(p)); }
+    Box bounds() const;
+};
+PlacedShape shape_at(const Solid& solid, double time);
 
 // Upper bound of the speed of any of its points between two times [m/s].
 double largest_speed(const Solid& solid, double from, double until);
