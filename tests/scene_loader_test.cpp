@@ -548,3 +548,35 @@ TEST_CASE("mutated scenes give a scene or a UserError, never a crash") {
     CHECK_THROWS_AS(parse(good, {deep + "a=1"}), UserError);
     CHECK(refused > 1000);
 }
+
+TEST_CASE("view and colours: read, checked, and no part of what a resumed run must share") {
+    const std::string with_post = good + R"(
+[[solid]]
+name = "post"
+shape = { box = [0.1, 0.5, 0.1] }
+position = [0.6, 0.2, 0.3]
+)";
+    const Scene plain = parse(with_post);
+    CHECK_FALSE(plain.view.camera);
+    CHECK_FALSE(plain.scenario.solids[0].color);
+    const std::vector<std::string> looks{"view.camera=[2,1,2]", "view.target=[0.5,0.2,0.3]",
+                                         "view.light=[0,1,0]", "view.liquid_color=[0.1,0.2,0.3]",
+                                         "solid.0.color=[1,0,0.5]"};
+    const Scene seen = parse(with_post, looks);
+    REQUIRE(seen.view.camera);
+    CHECK(seen.view.camera->x == 2);
+    CHECK(seen.view.target->y == 0.2);
+    CHECK(seen.view.light.y == 1);
+    CHECK(seen.view.liquid_color.z == 0.3);
+    REQUIRE(seen.scenario.solids[0].color);
+    CHECK(seen.scenario.solids[0].color->z == 0.5);
+    CHECK(seen.hash == plain.hash);
+    CHECK(parse(with_post, {"solid.0.slip=0.5"}).hash != plain.hash);
+    CHECK(parse(seen.effective_toml).view.camera->x == 2);
+
+    CHECK(error_of(with_post, {"view.light=[1,-1,0]"}).find("below the horizon") != std::string::npos);
+    CHECK(error_of(with_post, {"view.light=[0,0,0]"}).find("below the horizon") != std::string::npos);
+    CHECK(error_of(with_post, {"view.camera=[1,-1,0]"}).find("below the floor") != std::string::npos);
+    CHECK(error_of(with_post, {"solid.0.color=[1,2,0]"}).find("out of range") != std::string::npos);
+    CHECK(error_of(with_post, {"view.camera=[1,1]"}).find("3 numbers") != std::string::npos);
+}

@@ -5,6 +5,7 @@
 //   audit.csv     the physics of every step
 //   probes.csv    what the scene's probes measured
 //   checkpoints/  step_NNNNNNNN.h5, the last three
+//   pictures/     VIEW_NNNN.png and VIEW.mp4, if it was rendered
 //   plots/        index.html and the charts of `flotsam plot`
 #pragma once
 
