@@ -16,6 +16,8 @@ std::vector<CommandText> make_table() {
     const OptionText overwrite{"--overwrite", "", "replace an existing run folder"};
     const OptionText quiet{"--quiet", "", "no progress, only problems"};
     const OptionText csv{"--csv", "FILE", "also write the rows as CSV"};
+    const OptionText plot{"--plot", "DIR",
+                          "also draw the rows as charts, with an index.html that shows them"};
     const OptionText quick{"--quick", "", "coarse level only"};
     const std::vector<OptionText> of_scene = {
         {"--set", "KEY=VALUE", "override a key of the scene, e.g. domain.resolution=50; may be repeated"},
@@ -61,12 +63,17 @@ std::vector<CommandText> make_table() {
          "measure against exact solutions and experiments",
          "flotsam validate rest standing-wave --csv table.csv",
          {Kind::words, "CASE", "cases to run; default: all"},
-         {csv, quick, threads}},
+         {csv, plot, quick, threads}},
         {"bench",
          "measure speed",
          "flotsam bench --csv bench.csv",
          {Kind::words, "NAME", "benches to run; default: all"},
-         {csv, quick, threads}},
+         {csv, plot, quick, threads}},
+        {"plot",
+         "draw the curves of a run, complete or not, as SVG files",
+         "flotsam plot runs/dam_break",
+         {Kind::any_file, "RUN", "folder of the run"},
+         {{"--out", "DIR", "folder for the charts; default: plots/ in the run's"}}},
         {"docs",
          "write the scene reference",
          "flotsam docs docs/scene_reference.md",

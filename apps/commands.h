@@ -42,9 +42,16 @@ int new_command(const NewOptions& options);
 
 int list_command(const std::string& what);  // "", methods, scenes, benches, cases, keys, quantities
 
+struct PlotOptions {
+    std::filesystem::path run;  // folder of the run
+    std::filesystem::path out;  // folder of the charts; default: plots/ in the run's
+};
+int plot_command(const PlotOptions& options);
+
 struct TableOptions {
     std::vector<std::string> names;  // empty: all
     std::filesystem::path csv;
+    std::filesystem::path plot;  // folder of the charts
     bool quick = false;
     int threads = 0;
 };

@@ -33,7 +33,7 @@ std::string bash_script() {
         "_flotsam() {\n"
         "    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words= files=\n"
         "    COMPREPLY=()\n"
-        "    case $previous in --out|--csv) COMPREPLY=($(compgen -f -- \"$word\")); return;; esac\n"
+        "    case $previous in --out|--csv|--plot) COMPREPLY=($(compgen -f -- \"$word\")); return;; esac\n"
         "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n";
     text +=
         fmt::format("        words=\"{} --help --version\"\n    else\n        case ${{COMP_WORDS[1]}} in\n",

@@ -86,6 +86,7 @@ void bind(Command& command, RunOptions& run) {
 void bind(Command& command, TableOptions& table) {
     command.argument(table.names);
     command.option("--csv", table.csv);
+    command.option("--plot", table.plot);
     command.flag("--quick", table.quick);
     command.option("--threads", table.threads);
 }
@@ -109,6 +110,7 @@ int run_program(int argc, char** argv) {
     RunOptions demo, run;
     CheckOptions check;
     NewOptions fresh;
+    PlotOptions plot;
     TableOptions validate, bench;
     std::string what, shell;
     std::filesystem::path reference = "-";
@@ -151,6 +153,12 @@ int run_program(int argc, char** argv) {
         Command command(app, "bench");
         bind(command, bench);
         command.calls([&] { code = bench_command(bench); });
+    }
+    {
+        Command command(app, "plot");
+        command.argument(plot.run)->required();
+        command.option("--out", plot.out);
+        command.calls([&] { code = plot_command(plot); });
     }
     {
         Command command(app, "docs");

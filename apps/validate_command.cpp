@@ -6,6 +6,7 @@
 #include "apps/table.h"
 #include "core/check.h"
 #include "core/parallel.h"
+#include "plot/validation_charts.h"
 #include "validate/validation.h"
 
 namespace flotsam {
@@ -16,22 +17,31 @@ int validate_command(const TableOptions& options) {
     CsvTable csv(options.csv,
                  "case,variant,method,resolution,quantity,value,reference,error_percent,tolerance_percent,"
                  "pass,seconds");
+    std::vector<ValidationRow> rows;
+    std::vector<ValidationCurve> curves;
     int passed = 0, failed = 0;
     fmt::print("{:<16} {:<14} {:<10} {:>5}  {:<38} {:>12} {:>12} {:>9} {:>9}\n", "case", "variant", "method",
                "cells", "quantity", "value", "reference", "error %", "allowed");
-    for (const ValidationCase* c : chosen)
-        run_validation(*c, options.quick, [&](const ValidationRow& row) {
-            (row.pass() ? passed : failed)++;
-            fmt::print("{:<16} {:<14} {:<10} {:>5}  {:<38} {:>12.6g} {:>12.6g} {:>9.3g} {:>9.3g} {}\n",
-                       row.name, row.variant, row.method, row.resolution, row.quantity, row.value,
-                       row.reference, row.error_percent(), row.tolerance_percent,
-                       row.pass() ? "pass" : "FAIL");
-            std::fflush(stdout);
-            csv.row(fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f}", row.name, row.variant, row.method,
-                                row.resolution, csv_text(row.quantity), row.value, row.reference,
-                                row.error_percent(), row.tolerance_percent, row.pass() ? "yes" : "no",
-                                row.seconds));
-        });
+    const auto report = [&](const ValidationRow& row) {
+        rows.push_back(row);
+        (row.pass() ? passed : failed)++;
+        fmt::print("{:<16} {:<14} {:<10} {:>5}  {:<38} {:>12.6g} {:>12.6g} {:>9.3g} {:>9.3g} {}\n", row.name,
+                   row.variant, row.method, row.resolution, row.quantity, row.value, row.reference,
+                   row.error_percent(), row.tolerance_percent, row.pass() ? "pass" : "FAIL");
+        std::fflush(stdout);
+        csv.row(fmt::format("{},{},{},{},{},{},{},{},{},{},{:.3f}", row.name, row.variant, row.method,
+                            row.resolution, csv_text(row.quantity), row.value, row.reference,
+                            row.error_percent(), row.tolerance_percent, row.pass() ? "yes" : "no",
+                            row.seconds));
+    };
+    for (const ValidationCase* c : chosen) {
+        run_validation(*c, options.quick, report,
+                       [&](const ValidationCurve& curve) { curves.push_back(curve); });
+        // After every case, so that a long run that is stopped has drawn what it knows.
+        if (!options.plot.empty())
+            write_gallery(options.plot, "Flotsam: validation", {version_text()},
+                          validation_pictures(rows, curves));
+    }
     fmt::print("{} passed, {} failed\n", passed, failed);
     return failed == 0 ? 0 : 1;
 }

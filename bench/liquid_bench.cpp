@@ -3,10 +3,12 @@
 
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "bench/bench.h"
 #include "core/stopwatch.h"
 #include "fluid/grid/projection.h"
+#include "geometry/mesh_surface.h"
 #include "geometry/solid_shape.h"
 #include "linalg/multigrid.h"
 #include "sim/driver.h"
@@ -159,6 +161,71 @@ void bench_puddle(bool quick, const Report& report) {
     report({"peak memory", 1e-6 * peak_memory(), "MB", 1e-6 * small_memory, "small domain"});
 }
 
+// A closed, bumpy ball of about `triangles` triangles.
+TriangleMesh bumpy_ball(double radius, int triangles) {
+    const int rings = int(std::sqrt(triangles / 4.0)), around = 2 * rings;
+    TriangleMesh mesh;
+    for (int i = 0; i <= rings; ++i)
+        for (int j = 0; j < around; ++j) {
+            const double a = std::numbers::pi * i / rings, b = 2 * std::numbers::pi * j / around;
+            const double r = radius * (1 + 0.05 * std::sin(13 * a) * std::sin(a) * std::cos(9 * b));
+            mesh.vertices.push_back(Vec3{std::sin(a) * std::cos(b), std::cos(a), std::sin(a) * std::sin(b)} *
+                                    r);
+        }
+    for (int i = 0; i < rings; ++i)
+        for (int j = 0; j < around; ++j) {
+            const int a = i * around + j, b = i * around + (j + 1) % around;
+            mesh.triangles.push_back({a, b, a + around});
+            mesh.triangles.push_back({b, b + around, a + around});
+        }
+    return weld(mesh, 1e-9);
+}
+
+// A large mesh moves through a tank: how much of a step is cutting it into the grid?
+void bench_clip(bool quick, const Report& report) {
+    const int n = quick ? 32 : 128;
+    Scenario s;
+    s.domain.cells = {n, n, n};
+    s.domain.h = 1.0 / n;
+    s.liquid.fills.push_back({make_level(0.6), {}});
+    Solid solid;
+    solid.name = "ball";
+    solid.motion = Motion::scripted;
+    solid.shape.mesh = bumpy_ball(0.2, quick ? 3000 : 50000);
+    solid.shape.distance = std::make_shared<MeshSurface>(solid.shape.mesh, 48);
+    solid.start.position = {0.4, 0.35, 0.5};
+    solid.script.velocity = {0.5, 0, 0};
+    solid.script.spin = {0, 2, 0};
+    s.solids.push_back(solid);
+    report({"triangles", double(solid.shape.mesh.triangles.size()), "1"});
+
+    double clip = 0, step = 0;
+    std::map<std::string, double> stages;
+    s.time.duration = 1.0 / s.time.frames_per_second;
+    Driver driver(s, make_scheme("cut-cell"));
+    driver.start();
+    int steps = 0;
+    for (; driver.frame() < driver.last_frame(); ++steps) {
+        for (const StageTime& stage : driver.advance().first.stages) {
+            step += stage.milliseconds;
+            stages[stage.stage] += stage.milliseconds;
+        }
+        const double time = driver.world().time;
+        const TriangleMesh mesh = mesh_at(solid, time);
+        // With what is swept, as for a mesh that deforms: that is the most that cutting can cost.
+        SurfaceMotion motion{mesh_at(solid, time + 0.01).vertices, 0.01};
+        for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+            motion.velocity[v] = (motion.velocity[v] - mesh.vertices[v]) / motion.time;
+        Stopwatch watch;
+        const CutSolid cut = cut_solid(mesh, s.domain.cells, s.domain.h, motion);
+        clip += watch.lap();
+    }
+    for (const auto& [stage, ms] : stages)
+        report({fmt::format("{}^3, {}", n, stage), ms / steps, "ms", step / steps, "whole step"});
+    report({fmt::format("{}^3, step", n), step / steps, "ms"});
+    report({fmt::format("{}^3, clipping alone", n), clip / steps, "ms", step / steps, "whole step"});
+}
+
 }  // namespace
 
 const std::vector<Bench>& benches() {
@@ -166,6 +233,7 @@ const std::vector<Bench>& benches() {
         {"pressure", "the pressure solve of a half-full box with a sphere in it", bench_pressure},
         {"puddle", "the same liquid in a domain 64 times larger", bench_puddle},
         {"dam-break", "a dam break against a box, by stage", bench_dam_break},
+        {"clip", "a mesh of 50,000 triangles that moves through a tank: the share of cutting it", bench_clip},
     };
     return entries;
 }

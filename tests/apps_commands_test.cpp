@@ -46,7 +46,7 @@ TEST_CASE("every command has help with an example") {
     const Outcome all = flotsam_says("--help");
     CHECK(all.code == 0);
     for (const std::string command :
-         {"demo", "run", "check", "new", "list", "validate", "bench", "docs", "completion"}) {
+         {"demo", "run", "check", "new", "list", "validate", "bench", "plot", "docs", "completion"}) {
         CAPTURE(command);
         CHECK(contains(all, "  " + command + " "));
         const Outcome help = flotsam_says(command + " --help");

@@ -11,8 +11,10 @@
 #include <random>
 
 #include "core/check.h"
+#include "geometry/mesh_defect.h"
 #include "geometry/mesh_reader.h"
 #include "geometry/shape.h"
+#include "geometry/solid_shape.h"
 #include "geometry/triangle_mesh.h"
 
 using namespace flotsam;
@@ -305,4 +307,70 @@ TEST_CASE("meshes that cannot be filled are refused with a reason") {
                          doctest::Contains("another 'scale'"), UserError);
     CHECK_THROWS_WITH_AS(make_mesh_shape(file.path.string(), 5e4, {}, 0.1),
                          doctest::Contains("another 'scale'"), UserError);
+}
+
+TEST_CASE("a dirty mesh of a solid is meshed anew from its distance field, or refused with a reason") {
+    const double spacing = 0.02;
+    // What is left must be clean, and its distance and its mesh must agree on what is inside.
+    const auto check = [&](const char* name, const TriangleMesh& mesh, double volume, double tolerance) {
+        CAPTURE(name);
+        const TemporaryFile file(std::string(name) + ".obj", as_obj(mesh));
+        const SolidShape shape = solid_mesh(file.path.string(), 0.5, spacing);
+        CHECK(mesh_defect(shape.mesh) == "");
+        CHECK(std::abs(enclosed_volume(shape.mesh) - volume) <= tolerance * volume);
+        CHECK(shape.distance->distance({0.25, 0.25, 0.25}) < -0.1);
+        CHECK(shape.distance->distance({0.25, 0.25, 0.9}) > 0.1);
+    };
+    check("clean", cube(), 0.125, 1e-12);
+    TriangleMesh inwards = cube();
+    for (Int3& t : inwards.triangles) std::swap(t.y, t.z);
+    check("inwards", inwards, 0.125, 1e-12);
+
+    TriangleMesh flipped = cube();
+    std::swap(flipped.triangles[3].y, flipped.triangles[3].z);
+    CHECK(mesh_defect(flipped) == "has triangles that face the wrong way");
+    check("flipped", flipped, 0.125, 0.03);
+
+    TriangleMesh overlapping = cube();
+    for (const Vec3& v : cube().vertices) overlapping.vertices.push_back(v + Vec3{0.4, 0.3, -0.2});
+    for (const Int3& t : cube().triangles) overlapping.triangles.push_back(t + Int3{8, 8, 8});
+    CHECK(mesh_defect(overlapping) == "overlaps itself");
+    check("overlapping", overlapping, 0.125 * (2 - 0.6 * 0.7 * 0.8), 0.03);
+
+    TriangleMesh touching = cube();  // along an edge, which four triangles then share
+    for (const Vec3& v : cube().vertices) touching.vertices.push_back(v + Vec3{1, 1, 0});
+    for (const Int3& t : cube().triangles) touching.triangles.push_back(t + Int3{8, 8, 8});
+    CHECK(mesh_defect(weld(touching, 1e-6)) == "has edges that more than two triangles share");
+    check("touching", touching, 0.25, 0.03);
+
+    TriangleMesh open = cube();
+    open.triangles.pop_back();
+    CHECK(mesh_defect(open) == "has holes");
+    const TemporaryFile open_file("open.obj", as_obj(open));
+    CHECK_THROWS_WITH_AS(solid_mesh(open_file.path.string(), 1, spacing),
+                         doctest::Contains("not closed: 3 of its edges"), UserError);
+    TriangleMesh sheet;  // closed, but both sides are the same triangle
+    sheet.vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    sheet.triangles = {{0, 1, 2}, {0, 2, 1}};
+    const TemporaryFile sheet_file("sheet.obj", as_obj(sheet));
+    CHECK_THROWS_WITH_AS(solid_mesh(sheet_file.path.string(), 1, spacing),
+                         doctest::Contains("encloses nothing"), UserError);
+}
+
+TEST_CASE("a hollow mesh keeps its cavity, and a thin one its inside") {
+    TriangleMesh hollow = ball(24);
+    const int outer = int(hollow.vertices.size());
+    for (const Vec3& v : ball(24).vertices) hollow.vertices.push_back(v * 0.8);
+    for (const Int3& t : ball(24).triangles)
+        hollow.triangles.push_back(Int3{t.x, t.z, t.y} + Int3{1, 1, 1} * outer);
+    const TemporaryFile file("hollow.obj", as_obj(hollow));
+    const SolidShape tank = solid_mesh(file.path.string(), 0.4, 0.05);
+    CHECK(tank.distance->distance({}) > 0.2);
+    CHECK(tank.distance->distance({0, 0.36, 0}) < -0.03);
+    TriangleMesh plate = cube();
+    for (Vec3& v : plate.vertices) v.y *= 0.01;
+    const TemporaryFile plate_file("plate.obj", as_obj(plate));
+    const SolidShape thin = solid_mesh(plate_file.path.string(), 1, 0.05);  // a fifth of the spacing
+    CHECK(thin.distance->distance({0.5, 0.005, 0.5}) == doctest::Approx(-0.005));
+    CHECK(thin.distance->distance({0.5, 0.011, 0.5}) == doctest::Approx(0.001));
 }

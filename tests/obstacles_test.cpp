@@ -27,8 +27,8 @@ struct Setting {
         TriangleMesh mesh = shape.mesh;
         for (Vec3& v : mesh.vertices) v = after.to_world(v);
         const auto cut = std::make_shared<CutSolid>(cut_solid(mesh, cells, domain.h));
-        obstacles = place_obstacles({{shape.distance, before, after, 1.0, twist_between(before, after, dt), cut}},
-                                    domain, tiling);
+        obstacles = place_obstacles(
+            {{shape.distance, before, after, 1.0, twist_between(before, after, dt), cut}}, domain, tiling);
     }
 };
 
@@ -130,7 +130,7 @@ TEST_CASE(
             const auto left = [&](Vec3 p) {
                 const double x = pose.to_body(p).x;
                 return std::abs(x) < 0.5 * thickness
-                           ? s.obstacles.list[0].normal(p, 1e-4).x * pose.rotation.row[0].x < 0
+                           ? s.obstacles.list[0].normal(p, 0.01 * s.domain.h).x * pose.rotation.row[0].x < 0
                            : x < 0;
             };
             for_each_cell(*s.tiling, s.domain.cells, [&](Int3 c, std::int64_t n) {

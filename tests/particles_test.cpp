@@ -194,10 +194,10 @@ TEST_CASE("an emitter brings its cross-section times its speed, at any time step
 TEST_CASE("reseeding fills a hole from crowded cells and keeps the number of particles") {
     Scenario s = test::tank({16, 16, 16}, 1.0);
     Particles particles = seed_fills(s.domain, s.liquid);
-    // Empty one cell deep inside and put its particles, and some more, into another.
+    // Empty two cells deep inside and put their particles into another of the same tile.
     for (Vec3f& p : particles.position) {
         const Int3 c = s.domain.cell_of(Vec3(p));
-        if (c == Int3{8, 8, 8} || c == Int3{9, 8, 8}) p.x = float((4 + 0.3) / 16);
+        if (c == Int3{5, 10, 10} || c == Int3{6, 10, 10}) p.x = float((2 + 0.3) / 16);
     }
     resize_like_positions(particles, Carrier::apic);
     const auto tiling = tiling_around(particles, s.domain, 4);
@@ -205,12 +205,23 @@ TEST_CASE("reseeding fills a hole from crowded cells and keeps the number of par
     const Surface surface = surface_from_particles(particles, cells, s.domain, tiling);
     const MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 2, 3}; });
     const std::int64_t before = particles.count();
-    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, {}, u, 0) == 8);
+
+    // A thin plate between them, and nothing goes through; what must leave the crowd finds no room beside it.
+    const SolidShape plate = solid_box({0.2 / 16, 2, 2});
+    const Pose pose{{4.5 / 16, 0.5, 0.5}, {}};
+    TriangleMesh mesh = plate.mesh;
+    for (Vec3& v : mesh.vertices) v = pose.to_world(v);
+    const auto cut = std::make_shared<CutSolid>(cut_solid(mesh, s.domain.cells, s.domain.h));
+    const Obstacles divided = place_obstacles({{plate.distance, pose, pose, 1.0, {}, cut}}, s.domain, tiling);
+    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, divided, u, 0) == 0);
+
+    // Twelve stay in the crowded cell.
+    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, no_obstacles, u, 0) == 12);
     CHECK(particles.count() == before);
     cells = sort_into_cells(particles, s.domain, *tiling);
-    CHECK(cells.count(tiling->find(8, 8, 8)) == 4);
-    CHECK(cells.count(tiling->find(9, 8, 8)) == 4);
-    CHECK(particles.velocity[cells.begin[tiling->find(8, 8, 8)]].z == doctest::Approx(3));
+    CHECK(cells.count(tiling->find(2, 10, 10)) == 12);
+    CHECK(cells.count(tiling->find(5, 10, 10)) + cells.count(tiling->find(6, 10, 10)) == 12);
+    CHECK(particles.velocity[cells.begin[tiling->find(5, 10, 10)]].z == doctest::Approx(3));
 }
 
 TEST_CASE("extrapolation continues a constant and reaches as many layers as asked") {

@@ -1,5 +1,6 @@
 #include "coupling/cut_cell.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/stopwatch.h"
@@ -46,25 +47,14 @@ void remove_inside(Particles& particles, const Scenario& scenario, double time) 
     if (scenario.solids.empty()) return;
     std::vector<char> dead(particles.count(), 0);
     for (const Solid& solid : scenario.solids) {
-        const Pose pose = pose_at(solid, time);
+        const PlacedShape shape = shape_at(solid, time);
+        const Box reach = shape.bounds();
         parallel_for(particles.count(), 4096, [&](std::int64_t i) {
-            if (solid.shape.distance->contains(pose.to_body(Vec3(particles.position[i])))) dead[i] = 1;
+            const Vec3 p(particles.position[i]);
+            if (reach.contains(p) && shape.distance(p) <= 0) dead[i] = 1;
         });
     }
     remove_particles(particles, dead);
-}
-
-// The scene's solids as particles meet them on their way.
-std::vector<Obstacle> moving_obstacles(const Scenario& scenario, double from, double until) {
-    std::vector<Obstacle> list;
-    for (const Solid& solid : scenario.solids)
-        list.push_back({.shape = solid.shape.distance,
-                        .before = pose_at(solid, from),
-                        .after = pose_at(solid, until),
-                        .slip = solid.slip,
-                        .motion = {},
-                        .cut = nullptr});
-    return list;
 }
 
 bool all_finite(const MacGrid& u) {
@@ -102,6 +92,35 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
     return dt;
 }
 
+std::shared_ptr<const MeshSurface> CutCell::surface_at(const Solid& solid, double time) {
+    for (const KeptSurface& kept : kept_surfaces_)
+        if (kept.solid == &solid && kept.time == time) return kept.surface;
+    // A step looks at its start, middle and end, and the next one begins where it ended.
+    const auto same = [&](const KeptSurface& kept) { return kept.solid == &solid; };
+    if (std::count_if(kept_surfaces_.begin(), kept_surfaces_.end(), same) >= 3)
+        kept_surfaces_.erase(std::find_if(kept_surfaces_.begin(), kept_surfaces_.end(), same));
+    kept_surfaces_.push_back({&solid, time, std::make_shared<MeshSurface>(body_mesh_at(solid, time))});
+    return kept_surfaces_.back().surface;
+}
+
+std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, double from, double until) {
+    std::vector<Obstacle> list;
+    for (const Solid& solid : scenario.solids) {
+        list.push_back({.shape = solid.shape.distance,
+                        .before = pose_at(solid, from),
+                        .after = pose_at(solid, until),
+                        .slip = solid.slip,
+                        .motion = {},
+                        .cut = nullptr});
+        if (!solid.sequence) continue;
+        Obstacle& obstacle = list.back();
+        obstacle.deformation =
+            std::make_shared<Deformation>(Deformation{surface_at(solid, from), surface_at(solid, until), {}});
+        obstacle.shape = obstacle.deformation->after;
+    }
+    return list;
+}
+
 std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, double from, double until, double dt) {
     std::vector<Obstacle> list = moving_obstacles(scenario, from, until);
     fixed_cuts_.resize(list.size());
@@ -112,10 +131,21 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, double fr
         const bool fixed = solid.motion == Motion::fixed;
         if (fixed) obstacle.cut = fixed_cuts_[s];
         if (obstacle.cut) continue;
-        TriangleMesh mesh = solid.shape.mesh;
-        for (Vec3& v : mesh.vertices) v = obstacle.after.to_world(v);
+        const TriangleMesh mesh = mesh_at(solid, until);
+        SurfaceMotion motion;
+        if (solid.sequence) {
+            const auto velocity = [&](const TriangleMesh& here, const TriangleMesh& there) {
+                std::vector<Vec3> v = there.vertices;
+                for (std::size_t i = 0; i < v.size(); ++i) v[i] = (v[i] - here.vertices[i]) / dt;
+                return v;
+            };
+            motion = {velocity(mesh, mesh_at(solid, until + dt)), dt};
+            Deformation deformation = *obstacle.deformation;
+            deformation.velocity = velocity(deformation.after->mesh(), body_mesh_at(solid, until + dt));
+            obstacle.deformation = std::make_shared<Deformation>(std::move(deformation));
+        }
         obstacle.cut =
-            std::make_shared<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h));
+            std::make_shared<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h, motion));
         if (fixed) fixed_cuts_[s] = obstacle.cut;
     }
     return list;
@@ -123,9 +153,13 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, double fr
 
 void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
     LiquidState& liquid = world.liquid;
+    // A step far beyond the CFL number may carry particles to where no tiles are; then the surface stays as
+    // the solve saw it.
+    for (const Vec3f& p : liquid.particles.position)
+        if (liquid.tiling->find(scenario.domain.cell_of(Vec3(p))) < 0) return;
     const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
-    const Obstacles placed = place_obstacles(cut_obstacles(scenario, world.time, world.time, dt),
-                                             scenario.domain, liquid.tiling);
+    const Obstacles placed =
+        place_obstacles(cut_obstacles(scenario, world.time, world.time, dt), scenario.domain, liquid.tiling);
     liquid.open_volume = placed.open_volume;
     liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed).phi;
 }
@@ -238,8 +272,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (settings.carrier == Carrier::flip)
         grid_to_particles_flip(liquid.particles, cells, liquid.velocity, change, domain, settings.flip_share);
     if (settings.reseed)
-        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi,
-                                           liquid.open_volume, liquid.velocity, ctx.step);
+        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
+                                           liquid.velocity, ctx.step);
     stage_done("to_particles");
 
     // The other half of the way, with the new velocity.

@@ -44,13 +44,24 @@ class CutCell final : public Scheme {
     void start(World& world, const Scenario& scenario) override;
 
   private:
-    // The scene's solids as they move from one time to another, cut where they are then; the liquid shall feel
-    // how they move on during the time `dt` after that.
+    // The scene's solids as they move from one time to another, cut where they are then; the liquid shall
+    // feel how they move on during the time `dt` after that.
     std::vector<Obstacle> cut_obstacles(const Scenario& scenario, double from, double until, double dt);
     // Where the surface is at the end of a step that the world has finished.
     void find_surface(World& world, const Scenario& scenario, double dt);
 
+    // The scene's solids as particles meet them on their way.
+    std::vector<Obstacle> moving_obstacles(const Scenario& scenario, double from, double until);
+    // The surface of a solid that deforms, in body coordinates: a function of time alone, kept for a while.
+    std::shared_ptr<const MeshSurface> surface_at(const Solid& solid, double time);
+
     std::vector<std::shared_ptr<const CutSolid>> fixed_cuts_;  // of solids that stand still, cut once
+    struct KeptSurface {
+        const Solid* solid;
+        double time;
+        std::shared_ptr<const MeshSurface> surface;
+    };
+    std::vector<KeptSurface> kept_surfaces_;  // the newest last
 };
 
 }  // namespace flotsam

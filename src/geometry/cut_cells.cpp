@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <span>
 #include <tuple>
 
+#include "core/check.h"
 #include "core/parallel.h"
 
 namespace flotsam {
@@ -67,52 +68,257 @@ class Coverage {
     std::vector<double> local_, cover_;
 };
 
-using Polygon = std::vector<Vec3>;
+// A triangle cut by the six planes of a cell has at most nine corners.
+struct Polygon {
+    std::array<Vec3, 10> corner;
+    int size = 0;
+    void add(Vec3 p) { corner[size++] = p; }
+};
 
-// The part of a polygon with coordinate `axis` below (or not below) `plane`.
-void clip(const Polygon& in, int axis, double plane, bool below, Polygon& out) {
-    out.clear();
-    for (std::size_t i = 0; i < in.size(); ++i) {
-        const Vec3 a = in[i], b = in[(i + 1) % in.size()];
-        const bool a_in = (a[axis] < plane) == below, b_in = (b[axis] < plane) == below;
-        if (a_in) out.push_back(a);
-        if (a_in != b_in) {
-            Vec3 cut = a + (b - a) * ((plane - a[axis]) / (b[axis] - a[axis]));
-            cut[axis] = plane;
-            out.push_back(cut);
+// Divides a polygon at the plane coordinate `axis` = `plane`; either part may be empty.
+void divide(const Polygon& in, int axis, double plane, Polygon& below, Polygon& above) {
+    below.size = above.size = 0;
+    for (int i = 0; i < in.size; ++i) {
+        const Vec3 a = in.corner[i], b = in.corner[i + 1 < in.size ? i + 1 : 0];
+        const bool a_below = a[axis] < plane, b_below = b[axis] < plane;
+        (a_below ? below : above).add(a);
+        if (a_below == b_below) continue;
+        Vec3 cut = a + (b - a) * ((plane - a[axis]) / (b[axis] - a[axis]));
+        cut[axis] = plane;
+        below.add(cut);
+        above.add(cut);
+    }
+}
+
+struct Range {
+    double low = 1e300, high = -1e300;
+    void include(double x) { low = std::min(low, x), high = std::max(high, x); }
+};
+Range range_along(const Polygon& polygon, int axis) {
+    Range range;
+    for (int i = 0; i < polygon.size; ++i) range.include(polygon.corner[i][axis]);
+    return range;
+}
+
+// Calls visit(index, piece) for the pieces of a polygon between integer planes along an axis, within [0,
+// count), and visit(count, piece) for all that lies beyond.
+template <class Visit>
+void slice(Polygon polygon, int axis, int count, const Visit& visit) {
+    const Range range = range_along(polygon, axis);
+    if (range.high < 0) return;
+    Polygon piece, rest;
+    if (range.low < 0) {
+        divide(polygon, axis, 0, piece, rest);
+        polygon = rest;
+    }
+    int i = int(std::clamp(std::floor(range.low), 0.0, double(count)));
+    for (; i < count && range.high >= i + 1; ++i) {
+        divide(polygon, axis, i + 1, piece, rest);
+        if (piece.size >= 3) visit(i, piece);
+        polygon = rest;
+    }
+    if (polygon.size >= 3) visit(i, polygon);
+}
+
+// The triangles that reach each of `count` layers, in order; layers_of(triangle) gives the first and the
+// last.
+class Layers {
+  public:
+    template <class LayersOf>
+    Layers(int count, std::size_t triangles, const LayersOf& layers_of) : first_(count + 1, 0) {
+        for (std::size_t t = 0; t < triangles; ++t) {
+            const auto [low, high] = layers_of(t);
+            for (int i = std::max(0, low); i <= std::min(count - 1, high); ++i) ++first_[i + 1];
+        }
+        for (int i = 0; i < count; ++i) first_[i + 1] += first_[i];
+        triangles_.resize(first_[count]);
+        std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
+        for (std::size_t t = 0; t < triangles; ++t) {
+            const auto [low, high] = layers_of(t);
+            for (int i = std::max(0, low); i <= std::min(count - 1, high); ++i)
+                triangles_[next[i]++] = int(t);
         }
     }
-}
-
-// Calls visit(index, piece) for the pieces of a polygon between integer planes along an axis, within [low,
-// high).
-template <class Visit>
-void slice(Polygon polygon, int axis, int low, int high, const Visit& visit) {
-    double least = 1e300, most = -1e300;
-    for (const Vec3 v : polygon) least = std::min(least, v[axis]), most = std::max(most, v[axis]);
-    Polygon piece, rest;
-    const int first = std::max(low, int(std::floor(least))), last = std::min(high - 1, int(std::floor(most)));
-    if (least < low) clip(polygon, axis, low, false, rest), polygon.swap(rest);
-    for (int i = first; i <= last && polygon.size() >= 3; ++i) {
-        clip(polygon, axis, i + 1, true, piece);
-        clip(polygon, axis, i + 1, false, rest);
-        if (piece.size() >= 3) visit(i, piece);
-        polygon.swap(rest);
+    std::span<const int> operator[](std::int64_t i) const {
+        return std::span(triangles_).subspan(first_[i], first_[i + 1] - first_[i]);
     }
+
+  private:
+    std::vector<std::size_t> first_;
+    std::vector<int> triangles_;
+};
+
+// The first and the last layer that a range reaches, safe for numbers of any size.
+std::pair<int, int> floors(Range r) {
+    const auto bounded = [](double x) { return int(std::clamp(std::floor(x), -1e9, 1e9)); };
+    return {bounded(r.low), bounded(r.high)};
 }
 
-struct Section {
-    double x0, y0, x1, y1;
+// How a triangle moves on: velocities are linear on it.
+class TriangleMotion {
+  public:
+    TriangleMotion(const std::array<Vec3, 3>& corner, const std::array<Vec3, 3>& velocity, double time)
+        : corner_(corner), velocity_(velocity) {
+        normal_ = cross(corner[1] - corner[0], corner[2] - corner[0]);
+        const double square = dot(normal_, normal_);
+        if (square == 0) return;
+        inverse_square_ = 1 / square;
+        // The area turns and stretches on the way: its mean over the time, in which it is quadratic, is
+        // Simpson's.
+        const auto area_at = [&](double t) {
+            const Vec3 a = corner[0] + velocity[0] * t;
+            return cross(corner[1] + velocity[1] * t - a, corner[2] + velocity[2] * t - a);
+        };
+        const Vec3 mean = (normal_ + 4.0 * area_at(0.5 * time) + area_at(time)) / 6.0;
+        extra_ = dot((velocity[0] + velocity[1] + velocity[2]) / 3.0, mean - normal_) * inverse_square_;
+    }
+    // Volume per time swept by a part with this area vector and centre: as it moves off, and its share of
+    // what the whole triangle sweeps more on its way.
+    double swept(Vec3 area, Vec3 center) const {
+        const Vec3 from = center - corner_[0];
+        const double b = dot(cross(from, corner_[2] - corner_[0]), normal_) * inverse_square_;
+        const double c = dot(cross(corner_[1] - corner_[0], from), normal_) * inverse_square_;
+        const Vec3 v = velocity_[0] + b * (velocity_[1] - velocity_[0]) + c * (velocity_[2] - velocity_[0]);
+        return dot(v, area) + extra_ * dot(area, normal_);
+    }
+
+  private:
+    std::array<Vec3, 3> corner_, velocity_;
+    Vec3 normal_;
+    double inverse_square_ = 0, extra_ = 0;
 };
+
+// What is cut, in units of cells from the corner of the solid's box.
+struct CellMesh {
+    const std::vector<Int3>& triangles;
+    std::vector<Vec3> vertex, velocity;
+    double time;
+
+    std::array<Vec3, 3> corners(const std::vector<Vec3>& of, int t) const {
+        const Int3 v = triangles[t];
+        return {of[v.x], of[v.y], of[v.z]};
+    }
+    Range range(std::size_t t, int axis) const {
+        Range range;
+        for (const int v : {triangles[t].x, triangles[t].y, triangles[t].z}) range.include(vertex[v][axis]);
+        return range;
+    }
+};
+
+// Sections of the mesh with each plane of a family, inside on the left seen from the high side.
+void cover_faces(const CellMesh& mesh, int axis, CutSolid& cut) {
+    const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+    const Layers planes(cut.size[axis] + 1, mesh.triangles.size(),
+                        [&](std::size_t t) { return floors(mesh.range(t, axis)); });
+    parallel_for(cut.size[axis] + 1, 1, [&](std::int64_t plane) {
+        if (planes[plane].empty()) return;
+        Coverage coverage(cut.size[b], cut.size[c]);
+        for (const int t : planes[plane]) {
+            const int corner[3] = {mesh.triangles[t].x, mesh.triangles[t].y, mesh.triangles[t].z};
+            Vec3 up, down;
+            bool crossed = false;
+            for (int e = 0; e < 3; ++e) {
+                // Both triangles of an edge must find the same point to the last bit: go from the lower
+                // index.
+                const int from = corner[e], to = corner[(e + 1) % 3];
+                const bool to_above = mesh.vertex[to][axis] >= double(plane);
+                if ((mesh.vertex[from][axis] >= double(plane)) == to_above) continue;
+                const Vec3 p = mesh.vertex[std::min(from, to)], q = mesh.vertex[std::max(from, to)];
+                (to_above ? up : down) = p + (q - p) * ((double(plane) - p[axis]) / (q[axis] - p[axis]));
+                crossed = true;
+            }
+            if (crossed) coverage.add(down[b], down[c], up[b], up[c]);
+        }
+        coverage.finish([&](int i, int j, double share) {
+            Int3 at;
+            at[axis] = int(plane);
+            at[b] = i;
+            at[c] = j;
+            cut.face[axis][cut.index(at)] = share;
+        });
+    });
+}
+
+// One layer of cells along z: pieces of triangles within each cell; a piece adds its projection along x to
+// all cells on its low side. Returns the extremes of the cells' shares.
+Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, CutSolid& cut,
+                std::vector<Patch>& patches) {
+    const int nx = cut.size.x, ny = cut.size.y;
+    std::vector<double> projected(std::size_t(nx + 1) * ny, 0.0);
+    std::vector<int> patch_at(std::size_t(nx) * ny, -1);
+    Polygon whole, lower, layer, higher;
+    for (const int t : triangles) {
+        const std::array<Vec3, 3> corner = mesh.corners(mesh.vertex, t);
+        whole.size = 0;
+        for (const Vec3 v : corner) whole.add(v);
+        divide(whole, 2, k, lower, higher);
+        divide(higher, 2, k + 1, layer, lower);
+        if (layer.size < 3) continue;
+        const bool moves = !mesh.velocity.empty();
+        const TriangleMotion motion(corner, moves ? mesh.corners(mesh.velocity, t) : std::array<Vec3, 3>{},
+                                    mesh.time);
+        slice(layer, 1, ny, [&](int j, const Polygon& row) {
+            if (j == ny) return;
+            // Along x nothing may be lost: what lies beyond the box's high side still covers the cells before
+            // it.
+            slice(row, 0, nx, [&](int i, const Polygon& piece) {
+                Vec3 area;
+                std::array<Vec3, 3> moment{};
+                double swept = 0;
+                for (int v = 1; v + 1 < piece.size; ++v) {
+                    const Vec3 part =
+                        0.5 * cross(piece.corner[v] - piece.corner[0], piece.corner[v + 1] - piece.corner[0]);
+                    const Vec3 center = (piece.corner[0] + piece.corner[v] + piece.corner[v + 1]) / 3.0;
+                    area += part;
+                    for (int d = 0; d < 3; ++d) moment[d] += part * center[d];
+                    if (moves) swept += motion.swept(part, center);
+                }
+                projected[i + std::size_t(nx + 1) * j] += area.x;
+                if (i == nx) return;
+                cut.volume[cut.index({i, j, k})] += moment[0].x - i * area.x;
+                int& at = patch_at[i + std::size_t(nx) * j];
+                if (at < 0) {
+                    at = int(patches.size());
+                    patches.push_back({});
+                    patches.back().cell = {i, j, k};
+                }
+                Patch& patch = patches[at];
+                patch.area += area;
+                patch.swept += swept;
+                for (int d = 0; d < 3; ++d)
+                    for (int a = 0; a < 3; ++a)
+                        patch.moment[area[a] > 0][d][a] += moment[d][a] + area[a] * double(cut.low[d]);
+            });
+        });
+    }
+    Range shares;
+    for (int j = 0; j < ny; ++j) {
+        const double* row = projected.data() + std::size_t(nx + 1) * j;
+        double right = row[nx];
+        for (int i = nx - 1; i >= 0; --i) {
+            double& share = cut.volume[cut.index({i, j, k})];
+            shares.include(share + right);
+            share = std::clamp(share + right, 0.0, 1.0);
+            right += row[i];
+        }
+    }
+    std::sort(patches.begin(), patches.end(), [](const Patch& a, const Patch& b) {
+        return std::tie(a.cell.y, a.cell.x) < std::tie(b.cell.y, b.cell.x);
+    });
+    return shares;
+}
 
 }  // namespace
 
-CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h) {
+CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const SurfaceMotion& motion) {
+    FLOTSAM_CHECK(motion.velocity.empty() || motion.velocity.size() == mesh.vertices.size(),
+                  motion.velocity.size());
     CutSolid cut;
     const Box box = bounds(mesh);
     for (int a = 0; a < 3; ++a) {
-        cut.low[a] = std::clamp(int(std::floor(box.low[a] / h)) - 1, 0, cells[a]);
-        cut.size[a] = std::clamp(int(std::floor(box.high[a] / h)) + 2, 0, cells[a]) - cut.low[a];
+        const auto cell = [&](double x) { return int(std::clamp(std::floor(x / h), -2.0, 1e9)); };
+        cut.low[a] = std::clamp(cell(box.low[a]) - 1, 0, cells[a]);
+        cut.size[a] = std::clamp(cell(box.high[a]) + 2, 0, cells[a]) - cut.low[a];
     }
     if (mesh.triangles.empty() || cut.size.x <= 0 || cut.size.y <= 0 || cut.size.z <= 0) {
         cut.size = {0, 0, 0};
@@ -124,103 +330,31 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h) {
     for (auto& f : cut.face) f.assign(values, 0.0);
     cut.volume.assign(values, 0.0);
 
-    std::vector<Vec3> vertex(mesh.vertices.size());  // in cells, from the corner of the box
-    for (std::size_t v = 0; v < vertex.size(); ++v) vertex[v] = mesh.vertices[v] / h - Vec3(cut.low);
+    CellMesh in_cells{mesh.triangles, mesh.vertices, motion.velocity, motion.time};
+    for (Vec3& v : in_cells.vertex) v = v / h - Vec3(cut.low);
+    for (Vec3& v : in_cells.velocity) v = v / h;
+    for (int axis = 0; axis < 3; ++axis) cover_faces(in_cells, axis, cut);
 
-    // Faces: sections of the mesh with each family of grid planes, inside on the left seen from the high
-    // side.
-    for (int axis = 0; axis < 3; ++axis) {
-        const int b = (axis + 1) % 3, c = (axis + 2) % 3;
-        std::vector<std::vector<Section>> sections(cut.size[axis] + 1);
-        for (const Int3 t : mesh.triangles) {
-            const int corner[3] = {t.x, t.y, t.z};
-            double least = 1e300, most = -1e300;
-            for (const int v : corner)
-                least = std::min(least, vertex[v][axis]), most = std::max(most, vertex[v][axis]);
-            for (int plane = std::max(0, int(std::ceil(least)));
-                 plane <= std::min(double(cut.size[axis]), std::floor(most)); ++plane) {
-                Vec3 up, down;
-                bool crossed = false;
-                for (int e = 0; e < 3; ++e) {
-                    // Both triangles of an edge must find the same point to the last bit: go from the lower
-                    // index.
-                    const int from = corner[e], to = corner[(e + 1) % 3];
-                    const bool from_above = vertex[from][axis] >= plane, to_above = vertex[to][axis] >= plane;
-                    if (from_above == to_above) continue;
-                    const Vec3 p = vertex[std::min(from, to)], q = vertex[std::max(from, to)];
-                    (to_above ? up : down) = p + (q - p) * ((plane - p[axis]) / (q[axis] - p[axis]));
-                    crossed = true;
-                }
-                if (crossed) sections[plane].push_back({down[b], down[c], up[b], up[c]});
-            }
+    const Layers layers(cut.size.z, mesh.triangles.size(),
+                        [&](std::size_t t) { return floors(in_cells.range(t, 2)); });
+    std::vector<std::vector<Patch>> patches(cut.size.z);
+    std::vector<Range> shares(cut.size.z);
+    parallel_for(cut.size.z, 1, [&](std::int64_t k) {
+        if (!layers[k].empty()) shares[k] = cut_layer(in_cells, layers[k], int(k), cut, patches[k]);
+    });
+    for (const Range& layer : shares) {
+        cut.least_volume = std::min(cut.least_volume, layer.low);
+        cut.most_volume = std::max(cut.most_volume, layer.high);
+    }
+    for (std::vector<Patch>& layer : patches)
+        for (Patch& patch : layer) {
+            patch.cell = cut.low + patch.cell;
+            patch.area *= h * h;
+            patch.swept *= h * h * h;
+            for (auto& facing : patch.moment)
+                for (Vec3& row : facing) row *= h * h * h;
+            cut.patches.push_back(patch);
         }
-        parallel_for(cut.size[axis] + 1, 1, [&](std::int64_t plane) {
-            if (sections[plane].empty()) return;
-            Coverage coverage(cut.size[b], cut.size[c]);
-            for (const Section& s : sections[plane]) coverage.add(s.x0, s.y0, s.x1, s.y1);
-            coverage.finish([&](int i, int j, double share) {
-                Int3 at;
-                at[axis] = int(plane);
-                at[b] = i;
-                at[c] = j;
-                cut.face[axis][cut.index(at)] = share;
-            });
-        });
-    }
-
-    // Cells: pieces of triangles within each; a piece adds its projection along x to all cells on its low
-    // side.
-    std::vector<double> projected(values, 0.0);
-    std::map<std::tuple<int, int, int>, Patch> patches;
-    Polygon triangle;
-    for (const Int3 t : mesh.triangles) {
-        triangle.assign({vertex[t.x], vertex[t.y], vertex[t.z]});
-        slice(triangle, 2, 0, cut.size.z, [&](int k, const Polygon& in_z) {
-            slice(in_z, 1, 0, cut.size.y, [&](int j, const Polygon& in_y) {
-                // Along x nothing may be lost: what lies beyond the box's high side still covers the cells
-                // before it.
-                slice(in_y, 0, -(1 << 28), 1 << 28, [&](int i, const Polygon& piece) {
-                    Vec3 area;
-                    std::array<Vec3, 3> moment{};
-                    for (std::size_t v = 1; v + 1 < piece.size(); ++v) {
-                        const Vec3 part = 0.5 * cross(piece[v] - piece[0], piece[v + 1] - piece[0]);
-                        const Vec3 center = (piece[0] + piece[v] + piece[v + 1]) / 3.0;
-                        area += part;
-                        for (int d = 0; d < 3; ++d) moment[d] += part * center[d];
-                    }
-                    if (i < 0) return;
-                    if (i >= cut.size.x) {
-                        projected[cut.index({cut.size.x, j, k})] += area.x;
-                        return;
-                    }
-                    const std::size_t n = cut.index({i, j, k});
-                    projected[n] += area.x;
-                    cut.volume[n] += moment[0].x - i * area.x;
-                    Patch& patch = patches[{k, j, i}];
-                    patch.area += area;
-                    for (int d = 0; d < 3; ++d)
-                        for (int a = 0; a < 3; ++a)
-                            patch.moment[area[a] > 0][d][a] += moment[d][a] + area[a] * double(cut.low[d]);
-                });
-            });
-        });
-    }
-    for (int k = 0; k < cut.size.z; ++k)
-        for (int j = 0; j < cut.size.y; ++j) {
-            double right = projected[cut.index({cut.size.x, j, k})];
-            for (int i = cut.size.x - 1; i >= 0; --i) {
-                double& share = cut.volume[cut.index({i, j, k})];
-                share = std::clamp(share + right, 0.0, 1.0);
-                right += projected[cut.index({i, j, k})];
-            }
-        }
-    for (auto& [key, patch] : patches) {
-        patch.cell = cut.low + Int3{std::get<2>(key), std::get<1>(key), std::get<0>(key)};
-        patch.area *= h * h;
-        for (auto& facing : patch.moment)
-            for (Vec3& row : facing) row *= h * h * h;
-        cut.patches.push_back(patch);
-    }
     return cut;
 }
 

@@ -24,6 +24,14 @@ struct Patch {
     // Row d: sum of area vectors times the d-th coordinate of their centres; component by component, of the
     // pieces that face the negative and the positive direction [m^3].
     std::array<std::array<Vec3, 3>, 2> moment;
+    double swept = 0;  // volume that it sweeps per time, outwards positive [m^3/s]
+};
+
+// How a mesh moves on: its vertices go straight with these velocities for a time. What all patches together
+// sweep in that time is exactly the change of the mesh's volume.
+struct SurfaceMotion {
+    std::vector<Vec3> velocity;  // [m/s]; empty when nothing needs to be known about what is swept
+    double time = 0;             // [s]
 };
 
 struct CutSolid {
@@ -32,6 +40,9 @@ struct CutSolid {
         face;                    // covered share of the low faces of cells [low, low + size], per axis
     std::vector<double> volume;  // covered share of cells [low, low + size)
     std::vector<Patch> patches;  // sorted by cell: z, y, x
+    // Extremes of the cells' shares before they were clamped: beyond [0, 1] where the mesh overlaps itself or
+    // is turned inside out.
+    double least_volume = 0, most_volume = 0;
 
     // Covered share of the low face of any cell, and of any cell.
     double face_cover(int axis, Int3 c) const {
@@ -53,6 +64,6 @@ struct CutSolid {
 };
 
 // Cuts a closed mesh in world coordinates into a grid of `cells` cells with edge `h`, starting at the origin.
-CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h);
+CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const SurfaceMotion& motion = {});
 
 }  // namespace flotsam

@@ -3,8 +3,10 @@
 #include <openvdb/openvdb.h>
 #include <openvdb/tools/Interpolation.h>
 #include <openvdb/tools/MeshToVolume.h>
+#include <openvdb/tools/VolumeToMesh.h>
 
 #include "core/check.h"
+#include "geometry/mesh_defect.h"
 #include "geometry/mesh_distance.h"
 #include "geometry/mesh_reader.h"
 #include "geometry/shape.h"
@@ -39,15 +41,9 @@ class MeshShape final : public Shape {
     double spacing_;  // of the voxels [m]
 };
 
-}  // namespace
-
-ShapePtr mesh_distance(const TriangleMesh& mesh, const std::string& file, double spacing) {
+openvdb::FloatGrid::Ptr sampled_distance(const TriangleMesh& mesh, const std::string& file, double spacing) {
     FLOTSAM_CHECK(spacing > 0, spacing);
-    if (const std::int64_t open = boundary_edge_count(mesh); open > 0)
-        throw UserError(
-            fmt::format("{}: the mesh is not closed: {} of its edges border a hole\n"
-                        "  close it in a mesh editor (Blender: Mesh > Clean Up > Fill Holes)",
-                        file, open));
+    check_closed(mesh, file);
     const Box box = bounds(mesh);
     for (int axis = 0; axis < 3; ++axis)
         // Voxel coordinates are 32-bit integers inside OpenVDB and floats in our hands.
@@ -82,7 +78,32 @@ ShapePtr mesh_distance(const TriangleMesh& mesh, const std::string& file, double
             fmt::format("{}: the mesh encloses nothing that cells of {} m can see\n"
                         "  give it a larger 'scale' or the domain a higher 'resolution'",
                         file, 2 * spacing));
-    return std::make_shared<MeshShape>(std::move(grid), box, spacing);
+    return grid;
+}
+
+}  // namespace
+
+ShapePtr mesh_distance(const TriangleMesh& mesh, const std::string& file, double spacing) {
+    return std::make_shared<MeshShape>(sampled_distance(mesh, file, spacing), bounds(mesh), spacing);
+}
+
+TriangleMesh mesh_from_distance(const TriangleMesh& mesh, const std::string& file, double spacing) {
+    std::vector<openvdb::Vec3s> points;
+    std::vector<openvdb::Vec4I> quads;
+    openvdb::tools::volumeToMesh(*sampled_distance(mesh, file, spacing), points, quads);
+    TriangleMesh clean;
+    for (const openvdb::Vec3s& p : points) clean.vertices.push_back({p.x(), p.y(), p.z()});
+    for (const openvdb::Vec4I& q : quads) {
+        // OpenVDB goes around them clockwise.
+        clean.triangles.push_back({int(q[0]), int(q[2]), int(q[1])});
+        clean.triangles.push_back({int(q[0]), int(q[3]), int(q[2])});
+    }
+    if (const std::string defect = mesh_defect(clean); !defect.empty())
+        throw UserError(
+            fmt::format("{}: the mesh {}, and so does what was rebuilt from its distance field: that {}\n"
+                        "  clean it in a mesh editor (Blender: Remesh modifier)",
+                        file, mesh_defect(mesh), defect));
+    return clean;
 }
 
 ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, double spacing) {

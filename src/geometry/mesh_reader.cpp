@@ -382,9 +382,8 @@ TriangleMesh parse_stl(std::string_view content, std::string_view name) {
     return parse_binary_stl(content, name);
 }
 
-}  // namespace
-
-TriangleMesh parse_mesh(std::string_view content, std::string_view name) {
+// As the file lists them, checked for what would break what follows.
+TriangleMesh parse_unmerged(std::string_view content, std::string_view name) {
     // Vertices and corners are numbered with 32 bits; no file smaller than this can overflow them.
     if (content.size() > std::size_t{1} << 31)
         refuse(name, "the mesh file is larger than 2 GB",
@@ -407,13 +406,10 @@ TriangleMesh parse_mesh(std::string_view content, std::string_view name) {
             if (!(std::abs(v[axis]) < 1e15))
                 refuse(name, fmt::format("a vertex has the coordinate {}", v[axis]));
     if (mesh.triangles.empty()) refuse(name, "the mesh has no triangles");
-    const Box box = bounds(mesh);
-    mesh = weld(mesh, 1e-6 * length(box.high - box.low));
-    if (mesh.triangles.empty()) refuse(name, "every triangle of the mesh has shrunk to a point or a line");
     return mesh;
 }
 
-TriangleMesh read_mesh(const std::filesystem::path& file) {
+std::string read_content(const std::filesystem::path& file) {
     std::error_code error;
     if (!std::filesystem::exists(file, error))
         refuse(file.string(), "there is no such mesh file", "paths are relative to the scene file");
@@ -422,7 +418,29 @@ TriangleMesh read_mesh(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     std::string content{std::istreambuf_iterator<char>(stream), {}};
     if (!stream) refuse(file.string(), "the mesh file cannot be read", "check its permissions");
-    return parse_mesh(content, file.string());
+    return content;
+}
+
+}  // namespace
+
+TriangleMesh parse_mesh(std::string_view content, std::string_view name) {
+    TriangleMesh mesh = parse_unmerged(content, name);
+    mesh = weld(mesh, merging_distance(mesh));
+    if (mesh.triangles.empty()) refuse(name, "every triangle of the mesh has shrunk to a point or a line");
+    return mesh;
+}
+
+TriangleMesh read_mesh(const std::filesystem::path& file) {
+    return parse_mesh(read_content(file), file.string());
+}
+
+TriangleMesh read_unmerged_mesh(const std::filesystem::path& file) {
+    return parse_unmerged(read_content(file), file.string());
+}
+
+double merging_distance(const TriangleMesh& mesh) {
+    const Box box = bounds(mesh);
+    return 1e-6 * length(box.high - box.low);
 }
 
 }  // namespace flotsam

@@ -13,7 +13,14 @@ namespace flotsam {
 // what to do.
 TriangleMesh read_mesh(const std::filesystem::path& file);
 
-// The same for a file's content in memory; `name` (its ending chooses the format) is what messages call it.
+// The same without merging: vertices and triangles as the file lists them, for comparison with other files.
+TriangleMesh read_unmerged_mesh(const std::filesystem::path& file);
+
+// As read_mesh, for a file's content in memory; `name` (its ending chooses the format) is what messages call
+// it.
 TriangleMesh parse_mesh(std::string_view content, std::string_view name);
+
+// Vertices of a file that are closer than this are meant to be one [m].
+double merging_distance(const TriangleMesh& mesh);
 
 }  // namespace flotsam

@@ -60,6 +60,22 @@ class Level final : public Shape {
 
 }  // namespace
 
+Vec3 Shape::normal(Vec3 p, double step) const {
+    const auto slope = [&](Vec3 at) {
+        Vec3 s;
+        for (int a = 0; a < 3; ++a) {
+            const Vec3 d = Vec3(unit(a)) * step;
+            s[a] = distance(at + d) - distance(at - d);
+        }
+        return s;
+    };
+    Vec3 s = slope(p);
+    // In the very middle of a plate there is no slope: a little beside it there is.
+    if (length(s) < 0.2 * step) s = slope(p + step * Vec3{0.83, 0.71, 0.59});
+    const double size = length(s);
+    return size > 0 ? s / size : Vec3{0, 1, 0};
+}
+
 ShapePtr make_sphere(Vec3 center, double radius) { return std::make_shared<Sphere>(center, radius); }
 ShapePtr make_box(Vec3 low, Vec3 high) { return std::make_shared<BoxShape>(low, high); }
 ShapePtr make_level(double level, double amplitude, double wavelength) {

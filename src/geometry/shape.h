@@ -13,6 +13,8 @@ class Shape {
     virtual ~Shape() = default;
     // Signed distance to the surface, negative inside [m]. Exact outside and near the surface.
     virtual double distance(Vec3 p) const = 0;
+    // Out of the shape, of length 1: here by differences over `step` [m].
+    virtual Vec3 normal(Vec3 p, double step) const;
     // A box that holds the shape; may reach to infinity.
     virtual Box bounds() const = 0;
 

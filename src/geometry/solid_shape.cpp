@@ -1,11 +1,15 @@
 #include "geometry/solid_shape.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 
 #include "core/check.h"
+#include "geometry/mesh_defect.h"
 #include "geometry/mesh_distance.h"
 #include "geometry/mesh_reader.h"
+#include "geometry/mesh_surface.h"
 
 namespace flotsam {
 
@@ -257,9 +261,16 @@ SolidShape solid_mesh(const std::string& file, double scale, double spacing) {
     SolidShape shape;
     shape.mesh = read_mesh(file);
     for (Vec3& v : shape.mesh.vertices) v *= scale;
-    shape.distance = mesh_distance(shape.mesh, file, spacing);
+    check_closed(shape.mesh, file);
+    if (std::abs(enclosed_volume(shape.mesh)) <= 1e-9 * std::pow(surface_area(shape.mesh), 1.5))
+        throw UserError(
+            fmt::format("{}: the mesh encloses nothing: it has no thickness\n"
+                        "  give it some in a mesh editor (Blender: Solidify modifier)",
+                        file));
     if (enclosed_volume(shape.mesh) < 0)
         for (Int3& t : shape.mesh.triangles) std::swap(t.y, t.z);  // facing inwards: turn it
+    if (!mesh_defect(shape.mesh).empty()) shape.mesh = mesh_from_distance(shape.mesh, file, spacing);
+    shape.distance = std::make_shared<MeshSurface>(shape.mesh, 48);
     return shape;
 }
 

@@ -32,7 +32,8 @@ SolidShape solid_rectangle(double width, double height, double depth);
 SolidShape solid_flat_gear(double radius, double depth, int teeth);
 // A distance in the plane z = 0, taken for all z, as that of a figure `depth` thick.
 ShapePtr through_slab(ShapePtr shape, double depth);
-// A closed mesh file; throws UserError with the reason when it is not closed.
+// A closed mesh file; throws UserError with the reason when it is not closed. When its triangles face
+// different ways or it overlaps itself, what it encloses is meshed anew, to `spacing`.
 SolidShape solid_mesh(const std::string& file, double scale, double spacing);
 
 }  // namespace flotsam

@@ -24,21 +24,21 @@ struct LatticeHash {
 };
 }  // namespace
 
-TriangleMesh weld(const TriangleMesh& mesh, double tolerance) {
-    TriangleMesh welded;
+std::vector<int> merged_numbers(const std::vector<Vec3>& vertices, double tolerance) {
+    if (vertices.empty()) return {};
     // Cells of a lattice wider than twice the tolerance: whatever is near a point lies in at most 8 of them.
     const double width = tolerance > 0 ? 4 * tolerance : 1;
-    const Vec3 origin = bounds(mesh).low;
+    const Vec3 origin = vertices.front();
     std::unordered_map<Lattice, std::vector<int>, LatticeHash> kept;
-    std::vector<int> index(mesh.vertices.size());
+    std::vector<Vec3> merged;
+    std::vector<int> number;
     const auto cell_of = [&](Vec3 p) {
         p = (p - origin) / width;
         return Lattice{std::int64_t(std::floor(p.x)), std::int64_t(std::floor(p.y)),
                        std::int64_t(std::floor(p.z))};
     };
     const Vec3 reach{tolerance, tolerance, tolerance};
-    for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
-        const Vec3 v = mesh.vertices[i];
+    for (const Vec3 v : vertices) {
         const Lattice low = cell_of(v - reach), high = cell_of(v + reach);
         int found = -1;
         for (std::int64_t z = low.z; z <= high.z && found < 0; ++z)
@@ -47,23 +47,34 @@ TriangleMesh weld(const TriangleMesh& mesh, double tolerance) {
                     const auto cell = kept.find({x, y, z});
                     if (cell == kept.end()) continue;
                     for (const int candidate : cell->second)
-                        if (length(welded.vertices[candidate] - v) <= tolerance) {
+                        if (length(merged[candidate] - v) <= tolerance) {
                             found = candidate;
                             break;
                         }
                 }
         if (found < 0) {
-            found = static_cast<int>(welded.vertices.size());
-            welded.vertices.push_back(v);
+            found = static_cast<int>(merged.size());
+            merged.push_back(v);
             kept[cell_of(v)].push_back(found);
         }
-        index[i] = found;
+        number.push_back(found);
     }
+    return number;
+}
+
+TriangleMesh merged(const TriangleMesh& mesh, const std::vector<int>& number) {
+    TriangleMesh result;
+    for (std::size_t i = 0; i < number.size(); ++i)
+        if (number[i] == int(result.vertices.size())) result.vertices.push_back(mesh.vertices[i]);
     for (const Int3& t : mesh.triangles) {
-        const Int3 w{index[t.x], index[t.y], index[t.z]};
-        if (w.x != w.y && w.y != w.z && w.z != w.x) welded.triangles.push_back(w);
+        const Int3 w{number[t.x], number[t.y], number[t.z]};
+        if (w.x != w.y && w.y != w.z && w.z != w.x) result.triangles.push_back(w);
     }
-    return welded;
+    return result;
+}
+
+TriangleMesh weld(const TriangleMesh& mesh, double tolerance) {
+    return merged(mesh, merged_numbers(mesh.vertices, tolerance));
 }
 
 std::int64_t boundary_edge_count(const TriangleMesh& mesh) {

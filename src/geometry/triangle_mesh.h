@@ -20,6 +20,11 @@ Box bounds(const TriangleMesh& mesh);
 // repeat a vertex for every triangle; without this no two triangles would share an edge.
 TriangleMesh weld(const TriangleMesh& mesh, double tolerance);
 
+// Which vertices to merge: for every vertex the number that it has afterwards.
+std::vector<int> merged_numbers(const std::vector<Vec3>& vertices, double tolerance);
+// Merges vertices that have the same number, and drops triangles that thereby lose an edge.
+TriangleMesh merged(const TriangleMesh& mesh, const std::vector<int>& number);
+
 // Edges with an odd number of triangles: 0 for a closed mesh.
 std::int64_t boundary_edge_count(const TriangleMesh& mesh);
 

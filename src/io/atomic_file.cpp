@@ -39,7 +39,7 @@ IoError disk_error(std::string_view what, const fs::path& file, int error) {
     switch (error) {
         case ENOSPC:
         case EDQUOT:
-            text += space_left(file) + "\n  Free some space, then go on with --resume.";
+            text += space_left(file) + "\n  Free some space, then try again; a run goes on with --resume.";
             break;
         case EFBIG:
             text += "\n  The file is larger than the limit (ulimit -f) or the file system allows.";

@@ -16,7 +16,7 @@ struct FrameFile {
     std::string_view stem, extension;
 };
 constexpr FrameFile surface_file{"surface_", ".ply"}, volume_file{"volume_", ".vdb"},
-    particles_file{"particles_", ".ply"};
+    particles_file{"particles_", ".ply"}, solids_file{"solids_", ".ply"};
 
 std::string name_of(FrameFile file, int frame) {
     return fmt::format("{}{:04}{}", file.stem, frame, file.extension);
@@ -29,29 +29,31 @@ std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const s
     return velocity;
 }
 
+// Adds a solid's surface at a time, and the velocities of its vertices over the millisecond before.
+void append_solid(const Solid& solid, double time, SurfaceMesh& mesh, std::vector<Vec3f>& velocity) {
+    const TriangleMesh now = mesh_at(solid, time), before = mesh_at(solid, time - 1e-3);
+    const auto first = static_cast<std::int32_t>(mesh.vertices.size());
+    for (std::size_t v = 0; v < now.vertices.size(); ++v) {
+        mesh.vertices.push_back(Vec3f(now.vertices[v]));
+        velocity.push_back(Vec3f((now.vertices[v] - before.vertices[v]) / 1e-3));
+    }
+    for (const Int3 t : now.triangles) mesh.triangles.push_back({first + t.x, first + t.y, first + t.z});
+}
+
 }  // namespace
 
 Field<double> surface_beside_solids(const World& world, const Scenario& scenario) {
     const Domain& domain = scenario.domain;
     Field<double> phi = world.liquid.phi;
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-        const Solid& solid = scenario.solids[s];
-        const Pose pose = pose_of(world, scenario, s);
+        const PlacedShape shape = shape_of(world, scenario, s);
         // Beyond the band in which distances are kept the solid changes nothing.
-        const Box body = bounds(solid.shape.mesh);
-        Box reach{pose.to_world(body.low), pose.to_world(body.low)};
-        for (int corner = 1; corner < 8; ++corner) {
-            const Vec3 p =
-                pose.to_world({corner & 1 ? body.high.x : body.low.x, corner & 2 ? body.high.y : body.low.y,
-                               corner & 4 ? body.high.z : body.low.z});
-            reach = {min(reach.low, p), max(reach.high, p)};
-        }
+        Box reach = shape.bounds();
         const Vec3 band = Vec3{1, 1, 1} * outside_distance(domain);
         reach = {reach.low - band, reach.high + band};
         for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
             const Vec3 p = domain.cell_center(c);
-            if (reach.contains(p))
-                phi[n] = std::max(phi[n], -solid.shape.distance->distance(pose.to_body(p)));
+            if (reach.contains(p)) phi[n] = std::max(phi[n], -shape.distance(p));
         });
     }
     return phi;
@@ -80,10 +82,16 @@ void FrameExporter::write(const World& world, int frame) const {
         write_ply(folder_ / name_of(particles_file, frame), particles.position,
                   massless ? velocities_at(liquid.velocity, domain, particles.position) : particles.velocity);
     }
+    if (output_.solids && !scenario_.solids.empty()) {
+        SurfaceMesh mesh;
+        std::vector<Vec3f> velocity;
+        for (const Solid& solid : scenario_.solids) append_solid(solid, world.time, mesh, velocity);
+        write_ply(folder_ / name_of(solids_file, frame), mesh, velocity);
+    }
 }
 
 bool is_frame_file(const std::string& name) {
-    for (const FrameFile file : {surface_file, volume_file, particles_file}) {
+    for (const FrameFile file : {surface_file, volume_file, particles_file, solids_file}) {
         if (!name.starts_with(file.stem) || !name.ends_with(file.extension)) continue;
         if (name.size() < file.stem.size() + 4 + file.extension.size()) continue;
         const std::string number =

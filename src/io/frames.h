@@ -8,7 +8,8 @@
 
 namespace flotsam {
 
-// Writes surface_NNNN.ply, volume_NNNN.vdb and particles_NNNN.ply, as the settings ask; frame 0 is the start.
+// Writes surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply and solids_NNNN.ply, as the settings ask;
+// frame 0 is the start.
 class FrameExporter : public Observer {
   public:
     FrameExporter(std::filesystem::path folder, const Scenario& scenario, const OutputSettings& output)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <thread>
@@ -63,13 +64,23 @@ std::string run_toml(const RunRecord& record) {
         gibibytes);
 }
 
-// The scene hash that run_toml wrote.
-std::string hash_in(const std::string& toml) {
-    constexpr std::string_view key = "\nhash = \"";
-    const std::size_t at = toml.find(key);
+// A text that run_toml wrote under `key`; empty when it is not there.
+std::string text_in(const std::string& toml, std::string_view key) {
+    const std::string begin = fmt::format("\n{} = \"", key);
+    std::size_t at = toml.find(begin);
     if (at == std::string::npos) return "";
-    const std::size_t begin = at + key.size();
-    return toml.substr(begin, toml.find('"', begin) - begin);
+    std::string text;
+    for (at += begin.size(); at < toml.size() && toml[at] != '"'; ++at) {
+        if (toml[at] != '\\') {
+            text += toml[at];
+        } else if (++at < toml.size() && toml[at] == 'u') {  // \u and four digits, as toml_string writes it
+            text += static_cast<char>(std::strtol(toml.substr(at + 1, 4).c_str(), nullptr, 16));
+            at += 4;
+        } else if (at < toml.size()) {
+            text += toml[at];
+        }
+    }
+    return text;
 }
 
 template <class IsOurs>
@@ -86,6 +97,7 @@ void remove_files(const fs::path& folder, const IsOurs& is_ours) {
 bool is_root_file(const std::string& name) {
     return name == "run.toml" || name == "scene.toml" || name == "audit.csv" || name == "probes.csv";
 }
+bool is_plot(const std::string& name) { return name == "index.html" || name.ends_with(".svg"); }
 bool is_checkpoint(const std::string& name) { return name.starts_with("step_") && name.ends_with(".h5"); }
 
 template <class IsOurs>
@@ -100,12 +112,14 @@ void remove_left_overs(const fs::path& folder) {
     remove_files(folder, left_over(is_root_file));
     remove_files(folder / "frames", left_over(is_frame_file));
     remove_files(folder / "checkpoints", left_over(is_checkpoint));
+    remove_files(folder / "plots", left_over(is_plot));
 }
 
 // Deletes the files of a run and nothing else that someone may have put beside them. run.toml goes last:
 // while it is there, the folder can be recognised as ours.
 void remove_run(const fs::path& folder) {
     remove_left_overs(folder);
+    remove_files(folder / "plots", is_plot);
     remove_files(folder / "checkpoints", is_checkpoint);
     remove_files(folder / "frames", is_frame_file);
     remove_files(folder, [](const std::string& name) { return is_root_file(name) && name != "run.toml"; });
@@ -129,6 +143,21 @@ const fs::path& make_folder(const fs::path& folder) {
 }
 
 }  // namespace
+
+RunRecord read_run_record(const fs::path& folder) {
+    if (!fs::exists(folder / "run.toml"))
+        throw UserError(fmt::format(
+            "{} is not the folder of a run: {}\n  Give a folder that `flotsam run` "
+            "wrote, such as runs/dam_break.",
+            folder.string(), fs::exists(folder) ? "there is no run.toml in it" : "it does not exist"));
+    const std::string toml = read_file(folder / "run.toml");
+    return {.version = text_in(toml, "version"),
+            .command = text_in(toml, "command"),
+            .scene_file = text_in(toml, "file"),
+            .scene_hash = text_in(toml, "hash"),
+            .scene_text = {},
+            .title = text_in(toml, "title")};
+}
 
 FolderLock::FolderLock(const fs::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
@@ -161,7 +190,7 @@ RunFolder::RunFolder(const RunFolderOptions& options, const RunRecord& record)
                             "folder with --out.",
                             path_.string()));
         if (options.resume) {
-            const std::string before = hash_in(read_file(path_ / "run.toml"));
+            const std::string before = text_in(read_file(path_ / "run.toml"), "hash");
             if (before.empty())
                 throw UserError(
                     fmt::format("{} was altered: it does not say which scene it belongs to.\n"

@@ -1,10 +1,11 @@
 // The folder of a run:
 //   run.toml      what ran: version, scene hash, threads, machine, when
 //   scene.toml    the scene with every default and every --set written out
-//   frames/       surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply
+//   frames/       surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply, solids_NNNN.ply
 //   audit.csv     the physics of every step
 //   probes.csv    what the scene's probes measured
 //   checkpoints/  step_NNNNNNNN.h5, the last three
+//   plots/        index.html and the charts of `flotsam plot`
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,9 @@ struct RunRecord {
     std::string scene_file, scene_hash, scene_text;
     std::string title;
 };
+
+// What a folder's run.toml says, of version, command, scene and title; a folder without one is a UserError.
+RunRecord read_run_record(const std::filesystem::path& folder);
 
 // Keeps other runs out of a folder. The system releases it however the process ends.
 class FolderLock {

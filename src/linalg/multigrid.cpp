@@ -79,7 +79,9 @@ template <class T>
 struct MixedLinks {
     const TileCoefficients<T>& own;
     std::array<const TileCoefficients<T>*, 3> high;
-    MixedLinks(const Network<T>& network, std::int64_t slot) : own(network.coefficients(slot)) {
+    const T* smoothing;
+    MixedLinks(const Network<T>& network, std::int64_t slot)
+        : own(network.coefficients(slot)), smoothing(network.smoothing(slot)) {
         for (int axis = 0; axis < 3; ++axis)
             high[axis] = &network.coefficients(network.tiling().neighbour(slot, axis, 1));
     }
@@ -94,9 +96,11 @@ struct MixedLinks {
                load(k < 7 ? own.link[2].data() + r + 64 : high[2]->link[2].data() + r - 448) * v.next[5];
     }
     Row<T> diagonal(int j, int k) const { return load(own.diagonal.data() + 8 * (j + 8 * k)); }
-    // 1 / diagonal, and 0 where there is no unknown.
+    // What a smoother divides by.
+    Row<T> divisor(int j, int k) const { return diagonal(j, k) + load(smoothing + 8 * (j + 8 * k)); }
+    // 1 / divisor, and 0 where there is no unknown.
     Row<T> inverse(int j, int k) const {
-        const Row<T> d = diagonal(j, k), none{};
+        const Row<T> d = divisor(j, k), none{};
         return d > none ? T(1) / d : none;
     }
 };
@@ -106,6 +110,7 @@ struct PlainLinks {
         return ((v.next[0] + v.next[1]) + (v.next[2] + v.next[3])) + (v.next[4] + v.next[5]);
     }
     Row<T> diagonal(int, int) const { return Row<T>{} + T(6); }
+    Row<T> divisor(int, int) const { return Row<T>{} + T(6); }
     Row<T> inverse(int, int) const { return Row<T>{} + T(1.0 / 6); }
 };
 
@@ -140,55 +145,25 @@ double total(Row<double> v) { return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + 
 constexpr float first_share = 2.0f / 3, carry = 0.2f, second_share = 1.2f;
 constexpr float beta1 = 1.02387287570313f, beta2 = 1.26408905371085f;
 
-// x = smoother applied to b from a zero guess, in one pass: A z1 = 2/3 b - gather(z1).
-void smooth_from_zero(const Network<float>& network, const TileVector<float>& b, TileVector<float>& scaled,
-                      TileVector<float>& x) {
-    for_each_tile(network, [&](std::int64_t slot, const auto& links) {
-        for_each_row([&](int j, int k, int r) {
-            store(scaled.data() + slot * block + r,
-                  first_share * links.inverse(j, k) * load(b.data() + slot * block + r));
-        });
-    });
-    for_each_tile(network, [&](std::int64_t slot, const auto& links) {
-        const Around<float> z(scaled.data(), network.tiling(), slot);
-        for_each_row([&](int j, int k, int r) {
-            const auto rows = z.rows(j, k);
-            const Row<float> residual =
-                (1 - first_share) * load(b.data() + slot * block + r) + links.gather(rows, j, k);
-            store(x.data() + slot * block + r, (beta1 + beta2 * carry) * rows.center +
-                                                   beta2 * second_share * links.inverse(j, k) * residual);
-        });
-    });
-}
+// 1 / divisor of single cells.
+struct InverseDiagonal {
+    const Network<float>& network;
+    float operator()(std::int64_t cell) const {
+        const float d = network.coefficients(cell / block).diagonal[cell % block] +
+                        network.smoothing(cell / block)[cell % block];
+        return d > 0 ? 1 / d : 0;
+    }
+};
 
-// x improved by the smoother; `z` is scratch. Returns the product of b and the new x.
-double smooth_again(const Network<float>& network, const TileVector<float>& b, TileVector<float>& z,
-                    TileVector<float>& x) {
-    for_each_tile(network, [&](std::int64_t slot, const auto& links) {
-        const Around<float> around(x.data(), network.tiling(), slot);
-        for_each_row([&](int j, int k, int r) {
-            const auto rows = around.rows(j, k);
-            const Row<float> residual = load(b.data() + slot * block + r) -
-                                        links.diagonal(j, k) * rows.center + links.gather(rows, j, k);
-            store(z.data() + slot * block + r, first_share * links.inverse(j, k) * residual);
-        });
-    });
-    return sum_over_tiles(network, [&](std::int64_t slot, const auto& links) {
-        const Around<float> around(z.data(), network.tiling(), slot);
-        Row<double> product{};
-        for_each_row([&](int j, int k, int r) {
-            const auto rows = around.rows(j, k);
-            // r0 = z1 D / (2/3); r1 = r0 - A z1.
-            const Row<float> residual =
-                (1 / first_share - 1) * links.diagonal(j, k) * rows.center + links.gather(rows, j, k);
-            const Row<float> improved = load(x.data() + slot * block + r) +
-                                        (beta1 + beta2 * carry) * rows.center +
-                                        beta2 * second_share * links.inverse(j, k) * residual;
-            store(x.data() + slot * block + r, improved);
-            product += __builtin_convertvector(improved * load(b.data() + slot * block + r), Row<double>);
-        });
-        return total(product);
-    });
+std::vector<Six<float>> times(const std::vector<SixBySix<float>>& m, std::vector<Six<float>> v) {
+    for (std::size_t g = 0; g < v.size(); ++g) v[g] = multiply(m[g], v[g]);
+    return v;
+}
+// a + s b
+std::vector<Six<float>> sum(std::vector<Six<float>> a, float s, const std::vector<Six<float>>& b) {
+    for (std::size_t g = 0; g < a.size(); ++g)
+        for (int k = 0; k < 6; ++k) a[g][k] += s * b[g][k];
+    return a;
 }
 
 // Where a fine cell's parent is: the coarse tile and the place in it.
@@ -279,29 +254,34 @@ void add_correction(const Network<float>& network, Int3 coarsens, const Tiling& 
     });
 }
 
-// The coarsest level, a handful of cells: symmetric Gauss-Seidel until it is as good as exact.
-void solve_coarsest(const Network<float>& network, const TileVector<float>& b, TileVector<float>& x) {
-    const Tiling& tiling = network.tiling();
-    std::fill(x.begin(), x.end(), 0.0f);
-    const auto relax = [&](std::int64_t n) {
-        const std::int64_t slot = n / block;
-        const auto local = static_cast<int>(n % block);
-        const float diagonal = network.coefficients(slot).diagonal[local];
-        if (diagonal == 0) return;
-        const Int3 cell = tiling.first_cell(slot) + Int3{local & 7, local >> 3 & 7, local >> 6};
-        float sum = b[n];
-        for (int axis = 0; axis < 3; ++axis) {
-            const float low = network.coefficients(slot).link[axis][local],
-                        high = network.high_link(slot, cell, local, axis);
-            if (low != 0) sum += low * x[tiling.find(cell - unit(axis))];
-            if (high != 0) sum += high * x[tiling.find(cell + unit(axis))];
-        }
-        x[n] = sum / diagonal;
-    };
-    for (int sweep = 0; sweep < 8; ++sweep) {
-        for (std::int64_t n = 0; n < tiling.value_count(); ++n) relax(n);
-        for (std::int64_t n = tiling.value_count(); n-- > 0;) relax(n);
+// The fluxes of coarse cells: the sums of their children's.
+LowRank<float> coarsen(const LowRank<float>& fine, const Tiling& tiling, const Tiling& coarse,
+                       Int3 coarsens) {
+    const Parent parent{coarsens};
+    std::vector<ModeEntry<float>> entries = fine.entries();
+    for (ModeEntry<float>& entry : entries) {
+        const Int3 tile = tiling.tiles()[entry.cell / block];
+        const int local = static_cast<int>(entry.cell % block);
+        const Int3 corner = parent.corner(tile);
+        entry.cell = coarse.find(parent.tile(tile) * Tiling::side) +
+                     Tiling::local_index(corner.x + ((local & 7) >> coarsens.x),
+                                         corner.y + ((local >> 3 & 7) >> coarsens.y),
+                                         corner.z + ((local >> 6) >> coarsens.z));
     }
+    return {coarse.tile_count(), std::move(entries), fine.compliance()};
+}
+
+LowRank<float> in_single_precision(const LowRank<double>& modes, std::int64_t tiles) {
+    std::vector<ModeEntry<float>> entries;
+    for (const ModeEntry<double>& entry : modes.entries()) {
+        entries.push_back({entry.cell, entry.group, {}});
+        for (int k = 0; k < 6; ++k) entries.back().flux[k] = float(entry.flux[k]);
+    }
+    std::vector<SixBySix<float>> compliance(modes.groups());
+    for (std::size_t g = 0; g < compliance.size(); ++g)
+        for (int i = 0; i < 6; ++i)
+            for (int j = 0; j < 6; ++j) compliance[g][i][j] = float(modes.compliance()[g][i][j]);
+    return {tiles, std::move(entries), std::move(compliance)};
 }
 
 // The next coarser network. `size` is the edge of a fine cell along each axis, in cells of the finest grid.
@@ -388,34 +368,71 @@ Network<float> in_single_precision(const Network<double>& network) {
 
 }  // namespace
 
-Multigrid::Multigrid(const Network<double>& network) : network_(network) {
-    const auto add_level = [&](Network<float> level) {
+Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& modes)
+    : network_(network), modes_(modes) {
+    const auto add_level = [&](Network<float> level, LowRank<float> level_modes) {
         const std::size_t values = level.tiling().value_count() + block;
+        LowRank<float>::Smoothing smoothing = level_modes.smoothing(InverseDiagonal{level});
+        for (const auto& [cell, value] : smoothing.extra) level.add_to_smoothing(cell, value);
         levels_.push_back({std::move(level),
+                           std::move(level_modes),
+                           std::move(smoothing),
                            {},
                            TileVector<float>(values, 0.0f),
                            TileVector<float>(values, 0.0f),
                            TileVector<float>(values, 0.0f)});
     };
-    add_level(in_single_precision(network));
+    add_level(in_single_precision(network), in_single_precision(modes, network.tiling().tile_count()));
     Int3 size{1, 1, 1};
     while (levels_.back().network.tiling().tile_count() > 0) {
-        const Int3 cells = levels_.back().network.tiling().cells();
+        Level& fine = levels_.back();
+        const Int3 cells = fine.network.tiling().cells();
         const Int3 coarsens{cells.x > 2, cells.y > 2, cells.z > 2};
         if (coarsens == Int3{0, 0, 0}) break;
-        levels_.back().coarsens = coarsens;
-        Network<float> next = coarsen(levels_.back().network, size, coarsens);
-        levels_.back().network.forget_grounds();
-        add_level(std::move(next));
+        fine.coarsens = coarsens;
+        Network<float> next = coarsen(fine.network, size, coarsens);
+        fine.network.forget_grounds();
+        LowRank<float> next_modes = coarsen(fine.modes, fine.network.tiling(), next.tiling(), coarsens);
+        add_level(std::move(next), std::move(next_modes));
         for (int axis = 0; axis < 3; ++axis) size[axis] <<= coarsens[axis];
     }
     levels_.back().network.forget_grounds();
+
+    const Level& last = levels_.back();
+    const Tiling& tiling = last.network.tiling();
+    std::vector<std::int64_t> row(tiling.value_count(), -1);
+    for (std::int64_t n = 0; n < tiling.value_count(); ++n)
+        if (last.network.coefficients(n / block).diagonal[n % block] != 0) {
+            row[n] = static_cast<std::int64_t>(coarsest_cell_.size());
+            coarsest_cell_.push_back(n);
+        }
+    coarsest_.assign(coarsest_cell_.size(), std::vector<double>(coarsest_cell_.size(), 0.0));
+    for (std::size_t i = 0; i < coarsest_cell_.size(); ++i) {
+        const std::int64_t n = coarsest_cell_[i];
+        const auto local = static_cast<int>(n % block);
+        const Int3 cell = tiling.first_cell(n / block) + Int3{local & 7, local >> 3 & 7, local >> 6};
+        const TileCoefficients<float>& c = last.network.coefficients(n / block);
+        coarsest_[i][i] += c.diagonal[local];
+        for (int axis = 0; axis < 3; ++axis)
+            if (const double link = c.link[axis][local]; link != 0) {
+                const std::int64_t j = row[tiling.find(cell - unit(axis))];
+                coarsest_[i][j] -= link;
+                coarsest_[j][i] -= link;
+            }
+    }
+    const auto& entries = last.modes.entries();
+    for (const ModeEntry<float>& a : entries)
+        for (const ModeEntry<float>& b : entries) {
+            if (a.group != b.group) continue;
+            const Six<float> y = multiply(last.modes.compliance()[a.group], b.flux);
+            for (int k = 0; k < 6; ++k) coarsest_[row[a.cell]][row[b.cell]] += double(a.flux[k]) * y[k];
+        }
 }
 
 double Multigrid::cycle() {
     Level& fine = levels_.front();
     if (levels_.size() == 1) {
-        solve_coarsest(fine.network, fine.b, fine.x);
+        solve_coarsest();
         return sum_over_tiles(fine.network, [&](std::int64_t slot, const auto&) {
             double sum = 0;
             for (std::int64_t n = slot * block; n < (slot + 1) * block; ++n)
@@ -423,9 +440,9 @@ double Multigrid::cycle() {
             return sum;
         });
     }
-    smooth_from_zero(fine.network, fine.b, fine.z, fine.x);
+    smooth_from_zero(fine);
     cycle_below(0);
-    return smooth_again(fine.network, fine.b, fine.z, fine.x);
+    return smooth_again(fine);
 }
 
 // Corrects the smoothed x of a level by the levels below it.
@@ -433,14 +450,131 @@ void Multigrid::cycle_below(std::size_t level) {
     Level& fine = levels_[level];
     Level& coarse = levels_[level + 1];
     restrict_residual(fine.network, fine.coarsens, coarse.network.tiling(), fine.b, fine.x, coarse.b);
+    if (!fine.modes.empty()) {
+        const auto y = fine.modes.times_compliance(fine.modes.gather(fine.x));
+        coarse.modes.scatter(y, std::span(coarse.b), [](std::int64_t) { return -1.0f; });
+    }
     if (level + 2 == levels_.size()) {
-        solve_coarsest(coarse.network, coarse.b, coarse.x);
+        solve_coarsest();
     } else {
-        smooth_from_zero(coarse.network, coarse.b, coarse.z, coarse.x);
+        smooth_from_zero(coarse);
         cycle_below(level + 1);
-        (void)smooth_again(coarse.network, coarse.b, coarse.z, coarse.x);
+        (void)smooth_again(coarse);
     }
     add_correction(fine.network, fine.coarsens, coarse.network.tiling(), coarse.x, fine.x);
+}
+
+// x = smoother applied to b from a zero guess.
+void Multigrid::smooth_from_zero(Level& level) {
+    const Network<float>& network = level.network;
+    const TileVector<float>& b = level.b;
+    TileVector<float>&x = level.x, &z = level.z;
+    const LowRank<float>&modes = level.modes, &own = level.smoothing.own;
+    const InverseDiagonal inverse{network};
+    for_each_tile(network, [&](std::int64_t slot, const auto& links) {
+        for_each_row([&](int j, int k, int r) {
+            store(z.data() + slot * block + r,
+                  first_share * links.inverse(j, k) * load(b.data() + slot * block + r));
+        });
+    });
+    std::vector<Six<float>> along_z, own_z;  // J^T z and K^T z
+    if (!modes.empty()) {
+        const auto y = times(level.smoothing.inverse, own.gather(z));
+        own.scatter(y, std::span(z), [&](std::int64_t n) { return -inverse(n); });
+        along_z = modes.gather(z), own_z = own.gather(z);
+    }
+    constexpr float share = beta1 + beta2 * carry, step = beta2 * second_share;
+    for_each_tile(network, [&](std::int64_t slot, const auto& links) {
+        const Around<float> around(z.data(), network.tiling(), slot);
+        for_each_row([&](int j, int k, int r) {
+            const auto rows = around.rows(j, k);
+            const Row<float> residual = load(b.data() + slot * block + r) -
+                                        links.diagonal(j, k) * rows.center + links.gather(rows, j, k);
+            store(x.data() + slot * block + r, share * rows.center + step * links.inverse(j, k) * residual);
+        });
+    });
+    if (modes.empty()) return;
+    // The residual lacks -J C J^T z; and D'^-1 of it becomes (D' + K S' K^T)^-1 of it.
+    modes.scatter(modes.times_compliance(along_z), std::span(x),
+                  [&](std::int64_t n) { return -step * inverse(n); });
+    const auto along_step = sum(own.gather(x), -share, own_z);
+    own.scatter(times(level.smoothing.inverse, along_step), std::span(x),
+                [&](std::int64_t n) { return -inverse(n); });
+}
+
+// x improved by the smoother.
+double Multigrid::smooth_again(Level& level) {
+    const Network<float>& network = level.network;
+    const TileVector<float>& b = level.b;
+    TileVector<float>&x = level.x, &z = level.z;
+    const LowRank<float>&modes = level.modes, &own = level.smoothing.own;
+    const InverseDiagonal inverse{network};
+    for_each_tile(network, [&](std::int64_t slot, const auto& links) {
+        const Around<float> around(x.data(), network.tiling(), slot);
+        for_each_row([&](int j, int k, int r) {
+            const auto rows = around.rows(j, k);
+            const Row<float> residual = load(b.data() + slot * block + r) -
+                                        links.diagonal(j, k) * rows.center + links.gather(rows, j, k);
+            store(z.data() + slot * block + r, first_share * links.inverse(j, k) * residual);
+        });
+    });
+    std::vector<Six<float>> own_x, own_z, along_z, taken;
+    if (!modes.empty()) {
+        own_x = own.gather(x);
+        modes.scatter(modes.times_compliance(modes.gather(x)), std::span(z),
+                      [&](std::int64_t n) { return -first_share * inverse(n); });
+        taken = times(level.smoothing.inverse, own.gather(z));
+        own.scatter(taken, std::span(z), [&](std::int64_t n) { return -inverse(n); });
+        along_z = modes.gather(z), own_z = own.gather(z);
+    }
+    constexpr float share = beta1 + beta2 * carry, step = beta2 * second_share;
+    double product = sum_over_tiles(network, [&](std::int64_t slot, const auto& links) {
+        const Around<float> around(z.data(), network.tiling(), slot);
+        Row<double> sum{};
+        for_each_row([&](int j, int k, int r) {
+            const auto rows = around.rows(j, k);
+            // r0 = z1 D' / (2/3); r1 = r0 - A z1.
+            const Row<float> residual =
+                (1 / first_share * links.divisor(j, k) - links.diagonal(j, k)) * rows.center +
+                links.gather(rows, j, k);
+            const Row<float> improved = load(x.data() + slot * block + r) + share * rows.center +
+                                        step * links.inverse(j, k) * residual;
+            store(x.data() + slot * block + r, improved);
+            sum += __builtin_convertvector(improved * load(b.data() + slot * block + r), Row<double>);
+        });
+        return total(sum);
+    });
+    if (modes.empty()) return product;
+    // r0 is z1 D' / (2/3) without what the modes took from z1; and as in smooth_from_zero.
+    const std::span<const float> with(b);
+    const auto step_down = [&](std::int64_t n) { return -step * inverse(n); };
+    product += modes.scatter(modes.times_compliance(along_z), std::span(x), step_down, with);
+    product += own.scatter(
+        taken, std::span(x), [&](std::int64_t n) { return step / first_share * inverse(n); }, with);
+    const auto along_step = sum(sum(own.gather(x), -1, own_x), -share, own_z);
+    product += own.scatter(
+        times(level.smoothing.inverse, along_step), std::span(x), [&](std::int64_t n) { return -inverse(n); },
+        with);
+    return product;
+}
+
+// Symmetric Gauss-Seidel until it is as good as exact; a pocket without ground has no inverse.
+void Multigrid::solve_coarsest() {
+    Level& level = levels_.back();
+    std::fill(level.x.begin(), level.x.end(), 0.0f);
+    const std::size_t count = coarsest_cell_.size();
+    std::vector<double> x(count, 0.0);
+    const auto relax = [&](std::size_t i) {
+        double rest = level.b[coarsest_cell_[i]];
+        for (std::size_t j = 0; j < count; ++j)
+            if (j != i) rest -= coarsest_[i][j] * x[j];
+        x[i] = rest / coarsest_[i][i];
+    };
+    for (int sweep = 0; sweep < 8; ++sweep) {
+        for (std::size_t i = 0; i < count; ++i) relax(i);
+        for (std::size_t i = count; i-- > 0;) relax(i);
+    }
+    for (std::size_t i = 0; i < count; ++i) level.x[coarsest_cell_[i]] = float(x[i]);
 }
 
 std::vector<double> Multigrid::precondition(std::span<const double> residual) {
@@ -471,6 +605,16 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
             return total(product);
         });
     };
+    const auto apply_all = [&](const TileVector<double>& v) {
+        double product = apply(v);
+        if (modes_.empty()) return product;
+        const auto w = modes_.gather(v);
+        const auto y = modes_.times_compliance(w);
+        modes_.scatter(y, std::span(q), [](std::int64_t) { return 1.0; });
+        for (std::size_t g = 0; g < w.size(); ++g)
+            for (int k = 0; k < 6; ++k) product += w[g][k] * y[g][k];
+        return product;
+    };
     // Sum over all values of what term(first index of a row) gives.
     const auto sum_rows = [&](const auto& term) {
         return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
@@ -495,7 +639,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
     // Textbook conjugate gradients [Saad 2003, alg. 9.1]; the preconditioner sees r in single precision.
     const auto residual_from_x = [&] {
         std::copy(x.begin(), x.end(), p.begin());
-        (void)apply(p);
+        (void)apply_all(p);
         return std::sqrt(sum_rows([&](std::int64_t n) {
             const Row<double> value = load(b.data() + n) - load(q.data() + n);
             store(r.data() + n, value);
@@ -516,7 +660,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
                   __builtin_convertvector(load(z.data() + n), Row<double>) + beta * load(p.data() + n));
             return Row<double>{};
         });
-        const double alpha = rz / apply(p);
+        const double alpha = rz / apply_all(p);
         residual = std::sqrt(sum_rows([&](std::int64_t n) {
             store(x.data() + n, load(x.data() + n) + alpha * load(p.data() + n));
             const Row<double> value = load(r.data() + n) - alpha * load(q.data() + n);
@@ -536,8 +680,10 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
 std::int64_t Multigrid::memory() const {
     std::int64_t bytes = network_.mixed_count() * std::int64_t(sizeof(TileCoefficients<double>)) +
                          network_.tiling().value_count() * 5 * std::int64_t(sizeof(double));  // b, x, r, p, q
+    bytes += modes_.memory();
     for (const Level& level : levels_)
-        bytes += level.network.mixed_count() * std::int64_t(sizeof(TileCoefficients<float>)) +
+        bytes += level.modes.memory() +
+                 level.network.mixed_count() * std::int64_t(sizeof(TileCoefficients<float>)) +
                  std::int64_t(level.b.size()) * 3 * std::int64_t(sizeof(float));
     return bytes;
 }

@@ -3,15 +3,18 @@
 // The preconditioner is one V-cycle in single precision: a Chebyshev smoother of the fourth kind and degree 2
 // (Lottes 2023) before and after, residuals summed over 2 x 2 x 2 cells, corrections copied back. What makes
 // so simple a cycle converge alike at every resolution is how a coarse network is made: as resistors in
-// series. A coarse link is the sum of its children's links, each lengthened by the way from the child's
-// centre to its parent's centre; where a parent has only one layer of children along an axis that way is
-// zero, so partly filled parents at a surface keep their true distance to it. Everything is a sum over tiles
-// in a fixed order: the same bits on any number of threads.
+// series. Rank-6 terms (low_rank.h) take part on every level: their fluxes are summed like residuals, and the
+// smoother divides by D + J C J^T instead of D, which keeps the eigenvalues below 2 whatever the bodies
+// weigh. A coarse link is the sum of its children's links, each lengthened by the way from the child's centre
+// to its parent's centre; where a parent has only one layer of children along an axis that way is zero, so
+// partly filled parents at a surface keep their true distance to it. Everything is a sum over tiles in a
+// fixed order: the same bits on any number of threads.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "linalg/low_rank.h"
 #include "linalg/network.h"
 #include "linalg/solve.h"
 
@@ -23,11 +26,11 @@ using TileVector = std::vector<T>;
 
 class Multigrid {
   public:
-    // `network` must outlive this and keep its grounds until the constructor returns.
-    explicit Multigrid(const Network<double>& network);
+    // `network` must outlive this and keep its grounds until the constructor returns; so must `modes`.
+    explicit Multigrid(const Network<double>& network, const LowRank<double>& modes = no_modes);
 
-    // Solves A x = b; both in tile order, zero where there is no unknown. `x` is the first guess and the
-    // result.
+    // Solves (A + J C J^T) x = b; both in tile order, zero where there is no unknown. `x` is the first guess
+    // and the result.
     SolveReport solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance);
 
     // One V-cycle on `residual`: what the preconditioner makes of it. For tests.
@@ -39,14 +42,25 @@ class Multigrid {
   private:
     struct Level {
         Network<float> network;
-        Int3 coarsens;  // 1 for axes along which the next level has half the cells
+        LowRank<float> modes;
+        LowRank<float>::Smoothing smoothing;  // of the modes
+        Int3 coarsens;                        // 1 for axes along which the next level has half the cells
         TileVector<float> b, x, z;
     };
+    static inline const LowRank<double> no_modes;
+
     double cycle();  // on levels_[0].b into levels_[0].x; returns their product
     void cycle_below(std::size_t level);
+    void smooth_from_zero(Level& level);
+    double smooth_again(Level& level);  // returns the product of b and x
+    void solve_coarsest();
 
     const Network<double>& network_;
+    const LowRank<double>& modes_;
     std::vector<Level> levels_;
+    // The coarsest level has a handful of cells: its matrix, and where its cells are.
+    std::vector<std::vector<double>> coarsest_;
+    std::vector<std::int64_t> coarsest_cell_;
 };
 
 }  // namespace flotsam

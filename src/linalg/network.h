@@ -86,6 +86,18 @@ class Network {
 
     void forget_grounds() { ground_ = {}; }
 
+    // Adds to the diagonal that a smoother divides by, at a cell of a mixed tile; the operator stays as it
+    // is.
+    void add_to_smoothing(std::int64_t cell, T value) {
+        if (smoothing_.empty()) smoothing_.assign(own_.size(), {});
+        smoothing_[index_[cell / Tiling::cells_per_tile]][cell % Tiling::cells_per_tile] += value;
+    }
+    const T* smoothing(std::int64_t slot) const {  // what was added, of all cells of a tile
+        static const std::array<T, Tiling::cells_per_tile> nothing{};
+        return slot < 0 || plain(slot) || smoothing_.empty() ? nothing.data()
+                                                             : smoothing_[index_[slot]].data();
+    }
+
   private:
     static constexpr std::int32_t plain_tile = -1;
     static const Coefficients& plain() {
@@ -106,6 +118,7 @@ class Network {
     std::vector<std::int32_t> index_;  // of each tile's own coefficients
     std::vector<Coefficients> own_;
     std::vector<Ground> ground_;
+    std::vector<std::array<T, Tiling::cells_per_tile>> smoothing_;  // of mixed tiles, or empty
 };
 
 // The same operator as a matrix over the unknown cells in natural order (x fastest), for ICCG and for tests.

@@ -262,6 +262,10 @@ class SceneBuilder {
                           "paths are relative to the scene file");
             return {};
         }
+        return hashed_mesh_file(file);
+    }
+    // Takes a mesh file into the scene's hash.
+    std::filesystem::path hashed_mesh_file(const std::filesystem::path& file) {
         std::ifstream stream(file, std::ios::binary);
         const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
         mesh_hash_ = hash_text(bytes, mesh_hash_);
@@ -345,6 +349,63 @@ class SceneBuilder {
         if (entries(table, "fill").empty() && entries(table, "emitter").empty())
             mistakes_.add(table.place, "there is no liquid in this scene",
                           "add a [[liquid.fill]] or a [[liquid.emitter]]");
+    }
+
+    // The files of an animated mesh, numbered without a gap; none when a mistake was found.
+    std::vector<std::filesystem::path> sequence_files(const TomlNode& node, std::int64_t first) {
+        const std::size_t hash = node.text.find('#');
+        const std::size_t end = node.text.find_first_not_of('#', std::min(hash, node.text.size()));
+        if (hash == std::string::npos ||
+            (end != std::string::npos && node.text.find('#', end) < std::string::npos) ||
+            node.text.find('\0') != std::string::npos) {
+            mistakes_.add(node.place, "'files' needs one row of # where the number stands",
+                          "write for example files = \"fin_####.obj\"");
+            return {};
+        }
+        const std::size_t digits = std::min(end, node.text.size()) - hash;
+        const auto name = [&](std::int64_t number) {
+            return fmt::format("{}{:0{}}{}", node.text.substr(0, hash), number, digits,
+                               end == std::string::npos ? "" : node.text.substr(end));
+        };
+        const auto exists = [&](std::int64_t number) {
+            std::error_code error;
+            return std::filesystem::is_regular_file(folder_ / name(number), error);
+        };
+        std::vector<std::filesystem::path> files;
+        for (std::int64_t number = first; exists(number); ++number)
+            files.push_back(hashed_mesh_file(folder_ / name(number)));
+        const std::int64_t missing = first + static_cast<std::int64_t>(files.size());
+        if (exists(missing + 1))
+            mistakes_.add(node.place,
+                          fmt::format("'{}' is missing, but '{}' exists", name(missing), name(missing + 1)),
+                          "number the files without a gap, or begin with another 'first'");
+        else if (files.size() < 2)
+            mistakes_.add(
+                node.place,
+                fmt::format("an animation needs two files at least; there is no '{}'", name(missing)),
+                "paths are relative to the scene file; 'first' is the number of the first file");
+        else
+            return files;
+        return {};
+    }
+
+    // Makes an animated mesh the shape of a solid.
+    void read_sequence(const TomlNode& table, Solid& solid) {
+        const TomlNode& node = get(table, "files");
+        if (solid.motion != Motion::scripted)
+            mistakes_.add(node.place, "only a scripted solid can have an animated mesh",
+                          "write motion = \"scripted\"");
+        const std::vector<std::filesystem::path> files = sequence_files(node, get(table, "first").integer);
+        if (files.empty()) return;
+        try {
+            auto sequence = std::make_shared<MeshSequence>(read_mesh_sequence(files, number(table, "scale")));
+            sequence->rate = number(table, "rate");
+            sequence->loop = get(table, "loop").boolean;
+            solid.sequence = sequence;
+            solid.shape = {shape_at(solid, 0).shape, body_mesh_at(solid, 0)};
+        } catch (const UserError& error) {
+            add_nested(node.place, error.what());
+        }
     }
 
     double slab_mesh_depth() const { return 3 * domain().h; }  // of a body that goes right through a slab
@@ -482,13 +543,13 @@ class SceneBuilder {
             solid.start.position = position(get(entry, "position"));
             if (const TomlNode* turn = entry.find("rotation")) solid.start.rotation = rotation(*turn);
             solid.script = script(entry, solid.motion);
-            if (const std::optional<SolidShape> shape = solid_shape(get(entry, "shape"))) {
-                solid.shape = *shape;
-                const Pose pose = pose_at(solid, 0);
-                TriangleMesh mesh = shape->mesh;
-                for (Vec3& v : mesh.vertices) v = pose.to_world(v);
-                check_solid_place(entry, name.text, solid.motion, bounds(mesh));
-            }
+            const TomlNode& shape = get(entry, "shape");
+            if (const TomlNode* sequence = flat_ ? nullptr : shape.find("mesh_sequence"))
+                read_sequence(*sequence, solid);
+            else
+                solid.shape = solid_shape(shape).value_or(SolidShape{});
+            if (solid.shape.distance)
+                check_solid_place(entry, name.text, solid.motion, bounds(mesh_at(solid, 0)));
             solid.rigid = read_rigid(entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr,
                                      slab(), mistakes_);
             scene_.scenario.solids.push_back(solid);
@@ -653,9 +714,9 @@ class SceneBuilder {
 
     void read_output() {
         const TomlNode& output = get(root_, "output");
-        scene_.output = {get(output, "surface").boolean, get(output, "volume").boolean,
-                         get(output, "particles").boolean,
-                         static_cast<int>(get(output, "checkpoint_every").integer)};
+        scene_.output = {
+            get(output, "surface").boolean, get(output, "volume").boolean, get(output, "particles").boolean,
+            static_cast<int>(get(output, "checkpoint_every").integer), get(output, "solids").boolean};
         const TomlNode& solver = get(root_, "solver");
         SolverSettings& settings = scene_.scenario.solver;
         settings.name = get(solver, "name").text;

@@ -68,23 +68,16 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
 
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
-    struct Place {
-        const Shape* shape;
-        Box bounds;
-        Pose pose;
-    };
-    std::vector<Place> solids;
+    std::vector<std::pair<PlacedShape, Box>> solids;
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-        const Shape* shape = scenario.solids[s].shape.distance.get();
-        solids.push_back({shape, shape->bounds(), pose_of(world, scenario, s)});
+        const PlacedShape shape = shape_of(world, scenario, s);
+        solids.emplace_back(shape, shape.bounds());
     }
     return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
         const Vec3 point(p.position[i]);
         if (!scenario.domain.has_cell(scenario.domain.cell_of(point))) return 1.0;
-        for (const Place& solid : solids) {
-            const Vec3 body = solid.pose.to_body(point);
-            if (solid.bounds.contains(body) && solid.shape->distance(body) < 0) return 1.0;
-        }
+        for (const auto& [shape, reach] : solids)
+            if (reach.contains(point) && shape.distance(point) < 0) return 1.0;
         return 0.0;
     });
 }

@@ -13,6 +13,7 @@ struct OutputSettings {
     bool volume = true;         // frames/volume_NNNN.vdb: distance and velocity
     bool particles = false;     // frames/particles_NNNN.ply
     int checkpoint_every = 10;  // frames; 0 only on Ctrl-C and at the end
+    bool solids = true;         // frames/solids_NNNN.ply
 };
 
 }  // namespace flotsam

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "geometry/mesh_surface.h"
+
 namespace flotsam {
 
 namespace {
@@ -37,10 +39,39 @@ Pose pose_at(const Solid& solid, double time) {
     return pose;
 }
 
+TriangleMesh body_mesh_at(const Solid& solid, double time) {
+    if (!solid.sequence) return solid.shape.mesh;
+    return {vertices_at(*solid.sequence, time), solid.sequence->triangles};
+}
+
+TriangleMesh mesh_at(const Solid& solid, double time) {
+    TriangleMesh mesh = body_mesh_at(solid, time);
+    const Pose pose = pose_at(solid, time);
+    for (Vec3& v : mesh.vertices) v = pose.to_world(v);
+    return mesh;
+}
+
+PlacedShape shape_at(const Solid& solid, double time) {
+    return {solid.sequence ? std::make_shared<MeshSurface>(body_mesh_at(solid, time)) : solid.shape.distance,
+            pose_at(solid, time)};
+}
+
+Box PlacedShape::bounds() const {
+    const Box body = shape->bounds();
+    Box box{pose.to_world(body.low), pose.to_world(body.low)};
+    for (int corner = 1; corner < 8; ++corner) {
+        const Vec3 p =
+            pose.to_world({corner & 1 ? body.high.x : body.low.x, corner & 2 ? body.high.y : body.low.y,
+                           corner & 4 ? body.high.z : body.low.z});
+        box = {min(box.low, p), max(box.high, p)};
+    }
+    return box;
+}
+
 double largest_speed(const Solid& solid, double from, double until) {
     if (solid.motion != Motion::scripted || until <= from) return 0;
     // The corners of its box move as fast as any point, up to a rotation within the interval.
-    const Box box = bounds(solid.shape.mesh);
+    const Box box = solid.sequence ? bounds(*solid.sequence) : bounds(solid.shape.mesh);
     constexpr int samples = 8;
     double speed = 0;
     for (int i = 0; i < samples; ++i) {
@@ -52,7 +83,8 @@ double largest_speed(const Solid& solid, double from, double until) {
             speed = std::max(speed, length(b.to_world(p) - a.to_world(p)) / (t1 - t0));
         }
     }
-    return speed;
+    // An animated mesh moves within that box.
+    return speed + (solid.sequence ? largest_speed(*solid.sequence, from, until) : 0);
 }
 
 }  // namespace flotsam

@@ -174,6 +174,17 @@ void validate_dam_break_front(const ValidationRun& run) {
         simulate(s, run.method, 6.35 * unit_time, [&](const World& world, double) {
             front.push_back({world.time / unit_time, liquid_front(world, s) / a});
         });
+        run.show({"",
+                  "",
+                  n,
+                  "Front of a collapsing column",
+                  "t √(2g/a)",
+                  "1",
+                  "front x/a",
+                  "1",
+                  "Martin & Moyce 1952",
+                  front,
+                  {measured.begin(), measured.end()}});
         const auto front_at = [&](double t) {
             std::size_t i = 1;
             while (front[i][0] < t) ++i;

@@ -321,6 +321,7 @@ void validate_spheric_2(const ValidationRun& run) {
         std::array<double, 3> arrival{}, height_before{}, depth_arrival{}, depth_before{};
         double time_before = 0, p_before = 0, impulse = 0, square = 0, inside = 0;
         std::size_t seen = 0;
+        std::vector<std::array<double, 2>> h2_curve, h2_points;
         simulate(s, run.method, 2, [&](const World& world, double dt) {
             std::array<double, 3> height{};
             for (int i = 0; i < 3; ++i) {
@@ -346,6 +347,7 @@ void validate_spheric_2(const ValidationRun& run) {
                 square += (h2 - h2_measured[seen]) * (h2 - h2_measured[seen]);
                 ++seen;
             }
+            h2_curve.push_back({world.time, height[1]});
             const double p = measure(p1, world, s);
             const double from = std::max(0.4, time_before), until = std::min(0.6, world.time);
             if (until > from) impulse += (until - from) * (p + p_before) / 2;
@@ -354,6 +356,10 @@ void validate_spheric_2(const ValidationRun& run) {
                 if (q.name == "liquid.particles_inside_solids")
                     inside = std::max(inside, q.value(world, s, {}));
         });
+        for (std::size_t i = 0; i < h2_measured.size(); ++i)
+            h2_points.push_back({0.05 * double(i), h2_measured[i]});
+        run.show({"", "", n, "Water level at gauge H2", "time", "s", "level", "m", "Kleefsman et al. 2005",
+                  h2_curve, h2_points});
         for (int i = 0; i < 3; ++i)
             run.report({"", "", "", n, fmt::format("arrival at H{} [s]", i + 1), arrival[i],
                         arrival_measured[i], 5});

@@ -30,15 +30,22 @@ const std::vector<ValidationCase>& validation_cases() {
 }
 
 void run_validation(const ValidationCase& c, bool quick,
-                    const std::function<void(const ValidationRow&)>& report) {
+                    const std::function<void(const ValidationRow&)>& report,
+                    const std::function<void(const ValidationCurve&)>& show) {
     for (const SchemeEntry& scheme : schemes()) {
         if (!scheme.make()->capabilities().liquid) continue;
         Stopwatch watch;
-        c.run({std::string(scheme.name), quick, [&](ValidationRow row) {
+        c.run({std::string(scheme.name), quick,
+               [&](ValidationRow row) {
                    row.name = c.name;
                    row.method = scheme.name;
                    row.seconds = watch.lap() / 1000;
                    report(row);
+               },
+               [&](ValidationCurve curve) {
+                   curve.name = c.name;
+                   curve.method = scheme.name;
+                   show(curve);
                }});
     }
 }

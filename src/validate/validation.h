@@ -1,6 +1,7 @@
 // The accuracy scoreboard: cases with exact solutions, laboratory data or accepted benchmark values.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -22,10 +23,20 @@ struct ValidationRow {
     bool pass() const;
 };
 
+// A measured curve beside the reference's points: what rows say in numbers, to be seen.
+struct ValidationCurve {
+    std::string name, method;
+    int resolution;
+    std::string title, x_quantity, x_unit, y_quantity, y_unit;
+    std::string reference_name;
+    std::vector<std::array<double, 2>> measured, reference;
+};
+
 struct ValidationRun {
     std::string method;
     bool quick;  // the coarse level only
     std::function<void(ValidationRow)> report;
+    std::function<void(ValidationCurve)> show;
 };
 
 struct ValidationCase {
@@ -36,7 +47,8 @@ const std::vector<ValidationCase>& validation_cases();
 
 // Runs a case under every method that admits a liquid; full runs also report the observed order between their
 // two resolutions (log2 of the ratio of errors), which must be positive.
-void run_validation(const ValidationCase& c, bool quick,
-                    const std::function<void(const ValidationRow&)>& report);
+void run_validation(
+    const ValidationCase& c, bool quick, const std::function<void(const ValidationRow&)>& report,
+    const std::function<void(const ValidationCurve&)>& show = [](const ValidationCurve&) {});
 
 }  // namespace flotsam

@@ -23,6 +23,12 @@ Pose pose_of(const World& world, const Scenario& scenario, std::size_t s) {
     return pose_at(scenario.solids[s], world.time);
 }
 
+PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s) {
+    PlacedShape shape = shape_at(scenario.solids[s], world.time);
+    shape.pose = pose_of(world, scenario, s);
+    return shape;
+}
+
 void World::visit_state(StateVisitor& visit, const Scenario& scenario) {
     visit.scalar("time", time);
     visit.scalar("step", step);

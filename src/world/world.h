@@ -30,6 +30,8 @@ std::vector<RigidBody> bodies_at_start(const Scenario& scenario);
 const RigidBody* body_of(const World& world, std::size_t s);
 // Where solid `s` is now, whatever moves it; `bodies_at_start` before any step.
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);
+// Its shape there.
+PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s);
 
 // What a step needs to know and may not change. Built anew for every step; dt is passed, never stored.
 struct StepContext {

@@ -70,7 +70,7 @@ using MacGrid = std::array<Field<double>, 3>;
 struct LiquidState {
     std::shared_ptr<const Tiling> tiling = std::make_shared<Tiling>();
     Particles particles;
-    MacGrid velocity;         // divergence-free in the liquid, extrapolated around it
+    MacGrid velocity;  // divergence-free in the liquid, extrapolated around it
     // As the last solve saw it, half a step ago, or as it is when the step ends a frame.
     Field<double> phi;        // distance to the free surface, negative in the liquid, good within 3 cells [m]
     Field<double> potential;  // pi = p + rho g y at liquid cell centres, 0 elsewhere [Pa]

@@ -58,21 +58,27 @@ bool divides(const Obstacle& obstacle, Vec3 center, double h) {
     return false;
 }
 
+// The solid's exact surface in a cell, or null.
+const Patch* exact_patch(const CutSolid& cut, Int3 cell) {
+    const auto before = [](const Patch& p, Int3 c) {
+        return std::tie(p.cell.z, p.cell.y, p.cell.x) < std::tie(c.z, c.y, c.x);
+    };
+    const auto at = std::lower_bound(cut.patches.begin(), cut.patches.end(), cell, before);
+    return at != cut.patches.end() && at->cell == cell ? &*at : nullptr;
+}
+
 }  // namespace
 
 Vec3 Obstacle::normal(Vec3 p, double step) const {
-    const Vec3 body = after.to_body(p);
-    Vec3 slope;
-    for (int a = 0; a < 3; ++a) {
-        const Vec3 d = Vec3(unit(a)) * step;
-        slope[a] = shape->distance(body + d) - shape->distance(body - d);
-    }
-    const double size = length(slope);
-    return size > 0 ? after.rotation * (slope / size) : Vec3{0, 1, 0};
+    return after.rotation * shape->normal(after.to_body(p), step);
 }
 
 Box Obstacle::reach() const {
-    const Box body = shape->bounds();
+    Box body = shape->bounds();
+    if (deformation) {
+        const Box was = deformation->before->bounds();
+        body = {min(body.low, was.low), max(body.high, was.high)};
+    }
     Box box{{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}};
     double radius = 0;
     for (int corner = 0; corner < 8; ++corner) {
@@ -194,12 +200,8 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     for (const auto& tile : found) o.patches.insert(o.patches.end(), tile.begin(), tile.end());
     for (std::size_t i = 0; i < o.patches.size(); ++i) {
         ObstaclePatch& patch = o.patches[i];
-        const std::vector<Patch>& exact = o.list[patch.obstacle].cut->patches;
-        const auto before = [](const Patch& p, Int3 c) {
-            return std::tie(p.cell.z, p.cell.y, p.cell.x) < std::tie(c.z, c.y, c.x);
-        };
-        const auto at = std::lower_bound(exact.begin(), exact.end(), patch.at, before);
-        if (at == exact.end() || at->cell != patch.at) continue;
+        const Patch* const at = exact_patch(*o.list[patch.obstacle].cut, patch.at);
+        if (!at) continue;
         for (int facing = 0; facing < 2; ++facing)
             for (int a = 0; a < 3; ++a) {
                 // In a divided cell, what faces a closed face is the far side of a thin solid: it feels the
@@ -227,8 +229,18 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         const Vec3 half = Vec3{1, 1, 1} * (0.5 * domain.h), middle = domain.cell_center(patch.at);
         patch.center = min(max(center, middle - half), middle + half);
     }
-    for (const ObstaclePatch& patch : o.patches)
-        o.outflow[patch.cell] += dot(o.list[patch.obstacle].velocity(patch.center), patch.area);
+    for (const ObstaclePatch& patch : o.patches) {
+        const Obstacle& obstacle = o.list[patch.obstacle];
+        Vec3 area = patch.area;
+        // What a deforming surface sweeps is known exactly; what clamping added to it moves as its centre
+        // does.
+        if (const Patch* exact = obstacle.deformation ? exact_patch(*obstacle.cut, patch.at) : nullptr) {
+            const double face = domain.h * domain.h;
+            o.outflow[patch.cell] -= exact->swept / face;
+            area += exact->area / face;
+        }
+        o.outflow[patch.cell] += dot(obstacle.velocity(patch.center), area);
+    }
     return o;
 }
 
@@ -247,43 +259,42 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
     for (int round = 0; round < 3; ++round) {
         bool moved = false;
         for (const Obstacle& obstacle : obstacles) {
-            Vec3 a = (round == 0 ? obstacle.before : obstacle.after).to_body(from),
+            Vec3 a = round == 0 ? obstacle.carried(from) : obstacle.after.to_body(from),
                  b = obstacle.after.to_body(to);
             const Shape& shape = *obstacle.shape;
             double clear = shape.distance(a);
             if (clear > length(b - a) + gap) continue;
-            const auto normal = [&](Vec3 p) {
-                Vec3 slope;
-                for (int axis = 0; axis < 3; ++axis) {
-                    const Vec3 d = Vec3(unit(axis)) * (0.01 * h);
-                    slope[axis] = shape.distance(p + d) - shape.distance(p - d);
-                }
-                const double size = length(slope);
-                return size > 0 ? slope / size : Vec3{0, 1, 0};
-            };
+            const auto normal = [&](Vec3 p) { return shape.normal(p, 0.01 * h); };
             // Walk along the way in steps that the distance shows to be free. What meets the surface slides
             // along it.
+            bool arrived = false;
             for (int bounce = 0; bounce < 3; ++bounce) {
                 const Vec3 way = b - a;
                 const double total = length(way);
                 double walked = 0;
                 Vec3 p = a;
-                clear = shape.distance(p);
                 while (clear > 0.5 * gap && walked < total) {
-                    walked = std::min(total, walked + std::max(clear, 0.5 * gap));
+                    // Along a surface at the distance of the gap a walk would take a thousand steps; these
+                    // are still shorter than the thinnest solid that place_obstacles sees.
+                    walked = std::min(total, walked + std::max(clear, 0.01 * h));
                     p = a + way * (total > 0 ? walked / total : 0);
                     clear = shape.distance(p);
                 }
-                if (clear > 0.5 * gap) break;  // arrived
+                arrived = clear > 0.5 * gap;
+                if (arrived) break;
                 const Vec3 n = normal(p);
                 const Vec3 rest = b - p;
                 a = p + n * (gap - clear);
                 b = a + (rest - n * std::min(0.0, dot(rest, n)));
+                clear = shape.distance(a);
                 moved = true;
             }
-            for (int push = 0; push < 4 && shape.distance(b) < 0.5 * gap; ++push) {
-                b += normal(b) * (gap - shape.distance(b));
-                moved = true;
+            // In a corner it stays where it met the surface last: what lies ahead may be the other side of a
+            // thin solid.
+            if (!arrived) b = a;
+            for (int push = 0; push < 4 && !arrived && clear < 0.5 * gap; ++push) {
+                b += normal(b) * (gap - clear);
+                clear = shape.distance(b);
             }
             to = hold(obstacle.after.to_world(b));
         }

@@ -2,25 +2,41 @@
 // surfaces push out of the way, and where they are for particles that would run into them.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/rotation.h"
 #include "fluid/grid/liquid.h"
 #include "geometry/cut_cells.h"
+#include "geometry/mesh_surface.h"
 
 namespace flotsam {
 
 // A solid during a move of the particles.
 struct Obstacle {
-    ShapePtr shape;      // in body coordinates
+    ShapePtr shape;      // at the end of the move, in body coordinates
     Pose before, after;  // at the start and the end of the move
     double slip = 1;
     Twist motion;                         // of the pose `after`, as the liquid shall feel it
     std::shared_ptr<const CutSolid> cut;  // at the end of the move; only place_obstacles needs it
 
+    // When its surface changes in body coordinates; `shape` is then the end of this, and the cut knows what
+    // the surface sweeps.
+    std::shared_ptr<const Deformation> deformation = nullptr;
+
     double distance(Vec3 p) const { return shape->distance(after.to_body(p)); }
-    // Velocity of the solid's point that is at p at the end of the move.
-    Vec3 velocity(Vec3 p) const { return motion.at(p - after.position); }
+    // Velocity of the solid's point that is at p at the end of the move; beside a surface that deforms, that
+    // of the nearest place on it.
+    Vec3 velocity(Vec3 p) const {
+        const Vec3 rigid = motion.at(p - after.position);
+        return deformation ? rigid + after.rotation * deformation->velocity_at(after.to_body(p)) : rigid;
+    }
+    // Where a point beside the solid before the move is when the solid has taken it along, in body
+    // coordinates.
+    Vec3 carried(Vec3 p) const {
+        const Vec3 body = before.to_body(p);
+        return deformation ? deformation->carried(body) : body;
+    }
     Vec3 normal(Vec3 p, double step) const;  // out of the solid; by differences over `step`
     Box reach() const;                       // a box that it does not leave during the move
 };

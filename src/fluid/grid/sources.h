@@ -1,6 +1,7 @@
 // Liquid that comes, goes, or is moved to where it is missing.
 #pragma once
 
+#include "fluid/grid/obstacles.h"
 #include "fluid/grid/particles.h"
 
 namespace flotsam {
@@ -33,10 +34,11 @@ void impose_emitters(MacGrid& u, const Domain& domain, const LiquidSettings& set
 Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, const LiquidSettings& settings,
                double time);
 
-// Moves particles from crowded cells to sparse ones deep inside the liquid, one for one: the number of
-// particles, and so the volume, stays as it is. Returns how many were moved. Velocities are taken from `u`.
+// Moves particles from crowded cells to sparse ones deep inside the liquid of the same tile and on the same
+// side of thin solids, one for one: the number of particles, and so the volume, stays as it is. Returns how
+// many were moved. Velocities are taken from `u`.
 std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
-                    const LiquidSettings& settings, const Field<double>& phi,
-                    const Field<double>& open_volume, const MacGrid& u, std::int64_t step);
+                    const LiquidSettings& settings, const Field<double>& phi, const Obstacles& obstacles,
+                    const MacGrid& u, std::int64_t step);
 
 }  // namespace flotsam

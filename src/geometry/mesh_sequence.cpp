@@ -1,0 +1,117 @@
+#include "geometry/mesh_sequence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.h"
+#include "geometry/mesh_defect.h"
+#include "geometry/mesh_reader.h"
+
+namespace flotsam {
+
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what) {
+    throw UserError(fmt::format(
+        "{}: {}\n  export the files as one animation of one mesh, without modifiers that change its "
+        "triangles",
+        file.string(), what));
+}
+
+// Two files of the sequence around a time, and how far it is from one to the other.
+struct Moment {
+    std::size_t from, to;
+    double share;
+};
+Moment moment_at(const MeshSequence& sequence, double time) {
+    const auto count = double(sequence.vertices.size());
+    double at = time * sequence.rate;
+    if (sequence.loop) at -= count * std::floor(at / count);
+    at = std::clamp(at, 0.0, sequence.loop ? count : count - 1);
+    const auto from = std::size_t(std::min(std::floor(at), count - 1));
+    const std::size_t next = from + 1 < sequence.vertices.size() ? from + 1 : sequence.loop ? 0 : from;
+    return {from, next, at - double(from)};
+}
+
+}  // namespace
+
+MeshSequence read_mesh_sequence(const std::vector<std::filesystem::path>& files, double scale) {
+    FLOTSAM_CHECK(!files.empty());
+    const TriangleMesh first = read_unmerged_mesh(files.front());
+    const double tolerance = merging_distance(first);
+    const std::vector<int> number = merged_numbers(first.vertices, tolerance);
+    const std::string reference = files.front().filename().string();
+    MeshSequence sequence;
+    bool inwards = false;
+    for (const std::filesystem::path& file : files) {
+        const TriangleMesh mesh = read_unmerged_mesh(file);
+        if (mesh.vertices.size() != first.vertices.size())
+            refuse(file, fmt::format("it has {} vertices, but {} has {}", mesh.vertices.size(), reference,
+                                     first.vertices.size()));
+        if (mesh.triangles.size() != first.triangles.size())
+            refuse(file, fmt::format("it has {} triangles, but {} has {}", mesh.triangles.size(), reference,
+                                     first.triangles.size()));
+        for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+            const Int3 a = mesh.triangles[t], b = first.triangles[t];
+            if (a != b)
+                refuse(file,
+                       fmt::format("its triangle {} joins vertices {}, {} and {}, but that of {} joins "
+                                   "{}, {} and {}",
+                                   t + 1, a.x + 1, a.y + 1, a.z + 1, reference, b.x + 1, b.y + 1, b.z + 1));
+        }
+        TriangleMesh placed = merged(mesh, number);
+        for (std::size_t v = 0; v < number.size(); ++v)
+            if (length(mesh.vertices[v] - placed.vertices[number[v]]) > 2 * tolerance)
+                refuse(file, fmt::format("vertex {} is torn from one that it shares its place with in {}",
+                                         v + 1, reference));
+        if (sequence.vertices.empty()) {
+            check_closed(placed, file.string());
+            inwards = enclosed_volume(placed) < 0;
+        }
+        if (inwards)
+            for (Int3& t : placed.triangles) std::swap(t.y, t.z);
+        // A file on its own would be meshed anew; here that would change the triangles.
+        if (const std::string defect = mesh_defect(placed); !defect.empty())
+            refuse(file, fmt::format("the mesh {}", defect));
+        for (Vec3& v : placed.vertices) v *= scale;
+        sequence.triangles = std::move(placed.triangles);
+        sequence.vertices.push_back(std::move(placed.vertices));
+    }
+    return sequence;
+}
+
+std::vector<Vec3> vertices_at(const MeshSequence& sequence, double time) {
+    const Moment moment = moment_at(sequence, time);
+    std::vector<Vec3> vertices = sequence.vertices[moment.from];
+    const std::vector<Vec3>& next = sequence.vertices[moment.to];
+    for (std::size_t v = 0; v < vertices.size(); ++v) vertices[v] += (next[v] - vertices[v]) * moment.share;
+    return vertices;
+}
+
+double largest_speed(const MeshSequence& sequence, double from, double until) {
+    // Between two files speeds are constant: one moment within each interval is enough.
+    double speed = 0;
+    const double first = std::floor(from * sequence.rate), last = std::ceil(until * sequence.rate);
+    const double intervals = std::min(last - first, double(sequence.vertices.size()));
+    for (int i = 0; i < int(intervals); ++i) {
+        const double middle = (first + i + 0.5) / sequence.rate;
+        if (!sequence.loop && (middle < 0 || middle * sequence.rate > double(sequence.vertices.size()) - 1))
+            continue;
+        const Moment moment = moment_at(sequence, middle);
+        const std::vector<Vec3>&a = sequence.vertices[moment.from], &b = sequence.vertices[moment.to];
+        for (std::size_t v = 0; v < a.size(); ++v)
+            speed = std::max(speed, length(b[v] - a[v]) * sequence.rate);
+    }
+    return speed;
+}
+
+Box bounds(const MeshSequence& sequence) {
+    Box box{sequence.vertices.front().front(), sequence.vertices.front().front()};
+    for (const std::vector<Vec3>& file : sequence.vertices)
+        for (const Vec3 v : file) box = {min(box.low, v), max(box.high, v)};
+    return box;
+}
+
+}  // namespace flotsam
