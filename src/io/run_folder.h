@@ -4,8 +4,9 @@
 //   frames/       surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply, solids_NNNN.ply
 //   audit.csv     the physics of every step
 //   probes.csv    what the scene's probes measured
-//   checkpoints/  step_NNNNNNNN.h5, the last three
-//   plots/        index.html and the charts of `flotsam plot`
+//   transforms.csv, solids.glb   where solids are at every frame, as a table and as an animation; if any
+//   moves checkpoints/  step_NNNNNNNN.h5, the last three plots/        index.html and the charts of `flotsam
+//   plot`
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,8 @@ class RunFolder {
     std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
     std::filesystem::path audit() const { return path_ / "audit.csv"; }
     std::filesystem::path probes() const { return path_ / "probes.csv"; }
+    std::filesystem::path transforms() const { return path_ / "transforms.csv"; }
+    std::filesystem::path solids() const { return path_ / "solids.glb"; }
 
     // Notes in run.toml that the run went on from `step`.
     void note_resumed(std::int64_t step) const;

@@ -14,5 +14,6 @@ void validate_spheric_2(const ValidationRun& run);
 void validate_free_slip(const ValidationRun& run);
 void validate_moving_sphere(const ValidationRun& run);
 void validate_sloshing(const ValidationRun& run);
+void validate_rigid_alone(const ValidationRun& run);
 
 }  // namespace flotsam

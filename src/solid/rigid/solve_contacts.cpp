@@ -262,6 +262,20 @@ class GaussSeidel {
     std::vector<Block> blocks_;
 };
 
+// The speed at which a contact leaves when it would arrive within this step. It rebounds where it is, up to a
+// step's way before it arrives, with the energy that it would have there after rebounding at the surface;
+// `speed` is what the step's forces have made of its approach.
+double rebound_speed(const Contact& contact, double speed, double dt) {
+    const double e = contact.restitution, way = std::max(contact.distance, 0.0);
+    // The force pulls it back while it leaves, as it has pulled it here. Velocities belong to the time
+    // between two steps, half a step from here.
+    const double pull = std::max(-(speed + contact.approach) / dt, 0.0);
+    const double arrives = contact.approach + 0.5 * pull * dt;
+    if (arrives <= 0) return 0;
+    return std::sqrt(std::max(e * e * arrives * arrives - 2 * pull * way * (1 - e * e), 0.0)) -
+           0.5 * pull * dt;
+}
+
 // Where everything is after a time of free motion at given impulses.
 struct Prediction {
     std::vector<RigidBody> bodies;
@@ -304,8 +318,7 @@ ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::
         const int n = solver.add(rows.normal);
         const double speed = solver.speed(n) - rows.normal.target;  // relative to what no impulse moves
         double target = -std::max(contact.distance, 0.0) / dt;
-        // It rebounds in the step in which it would arrive: at most the way of one step too early.
-        if (speed < target && contact.approach > 0) target = contact.restitution * contact.approach;
+        if (speed < target) target = std::max(target, rebound_speed(contact, speed, dt));
         solver.set_target(n, rows.normal.target + target);
         if (contact.friction > 0) solver.add_friction(rows.across, n, contact.friction);
         normal_row.push_back(n);
