@@ -20,6 +20,12 @@ Rotation orthonormal(const Rotation& r) {
     return better;
 }
 
+std::array<double, 4> quaternion(const Rotation& r) {
+    const Vec3 turn = rotation_vector(r);
+    const double angle = length(turn), share = angle > 0 ? std::sin(0.5 * angle) / angle : 0;
+    return {turn.x * share, turn.y * share, turn.z * share, std::cos(0.5 * angle)};
+}
+
 Vec3 rotation_vector(const Rotation& r) {
     const double cosine = std::clamp(0.5 * (r.row[0].x + r.row[1].y + r.row[2].z - 1), -1.0, 1.0);
     // Twice the sine of the angle, along the axis.

@@ -46,6 +46,9 @@ Rotation rotation_by(Vec3 turn);
 // The nearest rotation to one that rounding has spoiled: many products in a row would stretch a body.
 Rotation orthonormal(const Rotation& rotation);
 
+// The same turn as a unit quaternion x, y, z, w with w >= 0: what animation formats ask for.
+std::array<double, 4> quaternion(const Rotation& rotation);
+
 // The axis of a rotation times its angle, which is at most pi.
 Vec3 rotation_vector(const Rotation& rotation);
 

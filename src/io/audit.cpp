@@ -25,29 +25,6 @@ std::vector<std::string> physics_columns() {
     return columns;
 }
 
-// Goes on with a table, whose rows up to `step` must be there and whose columns must begin with `columns`.
-CsvLog resume_log(const std::filesystem::path& file, std::int64_t step,
-                  const std::vector<std::string>& columns) {
-    if (!std::filesystem::exists(file))
-        throw UserError(
-            fmt::format("{} is missing from the run.\n"
-                        "  Put the file back, or start anew with --overwrite.",
-                        file.string()));
-    CsvLog log = CsvLog::resume(file, step);
-    const std::string expected = CsvLog::header_of(columns);
-    if (log.header() != expected && !log.header().starts_with(expected + ','))
-        throw UserError(
-            fmt::format("{} has other columns than this version of Flotsam writes.\n"
-                        "  Resume with the version that began the run, or start anew with --overwrite.",
-                        file.string()));
-    if (log.last_step() != step)
-        throw UserError(
-            fmt::format("{} ends at step {}, but the checkpoint is of step {}: rows were removed.\n"
-                        "  Put the file back, or start anew with --overwrite.",
-                        file.string(), log.last_step(), step));
-    return log;
-}
-
 }  // namespace
 
 void Audit::on_start(const World& world, int frame) {

@@ -84,4 +84,26 @@ void CsvLog::sync() {
     if (::fsync(descriptor_) != 0 && errno != EINVAL) throw disk_error("write", file_, errno);
 }
 
+CsvLog resume_log(const std::filesystem::path& file, std::int64_t step,
+                  const std::vector<std::string>& columns) {
+    if (!std::filesystem::exists(file))
+        throw UserError(
+            fmt::format("{} is missing from the run.\n"
+                        "  Put the file back, or start anew with --overwrite.",
+                        file.string()));
+    CsvLog log = CsvLog::resume(file, step);
+    const std::string expected = CsvLog::header_of(columns);
+    if (log.header() != expected && !log.header().starts_with(expected + ','))
+        throw UserError(
+            fmt::format("{} has other columns than this version of Flotsam writes.\n"
+                        "  Resume with the version that began the run, or start anew with --overwrite.",
+                        file.string()));
+    if (log.last_step() != step)
+        throw UserError(
+            fmt::format("{0} ends at {1} {2}, but the checkpoint is of {1} {3}: rows were removed.\n"
+                        "  Put the file back, or start anew with --overwrite.",
+                        file.string(), columns.front(), log.last_step(), step));
+    return log;
+}
+
 }  // namespace flotsam

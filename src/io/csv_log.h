@@ -39,4 +39,9 @@ class CsvLog {
     std::int64_t last_step_ = -1;
 };
 
+// Goes on with a table, whose rows up to `step` must be there and whose columns must begin with `columns`;
+// throws UserError otherwise.
+CsvLog resume_log(const std::filesystem::path& file, std::int64_t step,
+                  const std::vector<std::string>& columns);
+
 }  // namespace flotsam

@@ -1,4 +1,4 @@
-// Tables that were written by CsvLog, read back: audit.csv and probes.csv.
+// Tables that were written by CsvLog, read back.
 #pragma once
 
 #include <filesystem>

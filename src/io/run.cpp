@@ -12,6 +12,7 @@
 #include "io/frames.h"
 #include "io/progress.h"
 #include "io/signal_guard.h"
+#include "io/transforms.h"
 
 namespace flotsam {
 
@@ -122,11 +123,13 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
         FrameExporter frames(folder.frames(), scenario, inputs.output);
         Audit audit(folder.audit(), scenario);
         ProbeLog probes(folder.probes(), scenario, inputs.probes);
+        TransformLog transforms(folder.transforms(), folder.solids(), scenario);
         Progress progress(driver.last_frame(), scenario.time.duration);
         Checkpointer checkpointer(folder.checkpoints(), driver, inputs.scene_hash,
                                   inputs.output.checkpoint_every);
         std::vector<Observer*> observers{&frames, &audit};
         if (!inputs.probes.empty()) observers.push_back(&probes);
+        if (has_moving_solids(scenario)) observers.push_back(&transforms);
         if (!options.quiet) observers.push_back(&progress);
         observers.insert(observers.end(), extra.begin(), extra.end());
         observers.push_back(&checkpointer);

@@ -7,6 +7,8 @@
 //   checkpoints/  step_NNNNNNNN.h5, the last three
 //   pictures/     VIEW_NNNN.png and VIEW.mp4, if it was rendered
 //   plots/        index.html and the charts of `flotsam plot`
+//   transforms.csv, solids.glb   where solids are at every frame, as a table and as an animation; if any
+//                 moves
 #pragma once
 
 #include <cstdint>
@@ -57,6 +59,8 @@ class RunFolder {
     std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
     std::filesystem::path audit() const { return path_ / "audit.csv"; }
     std::filesystem::path probes() const { return path_ / "probes.csv"; }
+    std::filesystem::path transforms() const { return path_ / "transforms.csv"; }
+    std::filesystem::path solids() const { return path_ / "solids.glb"; }
 
     // Notes in run.toml that the run went on from `step`.
     void note_resumed(std::int64_t step) const;

@@ -15,5 +15,6 @@ void validate_free_slip(const ValidationRun& run);
 void validate_moving_sphere(const ValidationRun& run);
 void validate_added_mass(const ValidationRun& run);
 void validate_sloshing(const ValidationRun& run);
+void validate_rigid_alone(const ValidationRun& run);
 
 }  // namespace flotsam

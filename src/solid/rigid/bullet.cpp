@@ -10,7 +10,6 @@
 #include <BulletCollision/NarrowPhaseCollision/btGjkPairDetector.h>
 #include <BulletCollision/NarrowPhaseCollision/btPointCollector.h>
 #include <BulletCollision/NarrowPhaseCollision/btVoronoiSimplexSolver.h>
-#include <HACD/hacdHACD.h>
 #include <LinearMath/btConvexHullComputer.h>
 
 #include <algorithm>
@@ -127,69 +126,6 @@ HullFaces convex_hull(const std::vector<Vec3>& points) {
         result.faces.push_back(std::move(face));
     }
     return result;
-}
-
-namespace {
-
-double hull_volume(const HullFaces& hull) {
-    double volume = 0;
-    for (const std::vector<int>& face : hull.faces)
-        for (std::size_t i = 2; i < face.size(); ++i) {
-            const Vec3 o = hull.corners[0], a = hull.corners[face[0]] - o, b = hull.corners[face[i - 1]] - o,
-                       c = hull.corners[face[i]] - o;
-            volume += dot(a, cross(b, c)) / 6;
-        }
-    return std::abs(volume);
-}
-
-ConvexPiece hull_of(const std::vector<Vec3>& points) {
-    ConvexPiece piece;
-    piece.kind = ConvexPiece::Kind::hull;
-    piece.points = outermost_points(points);
-    return piece;
-}
-
-}  // namespace
-
-std::vector<ConvexPiece> convex_decomposition(const TriangleMesh& mesh) {
-    if (hull_volume(convex_hull(mesh.vertices)) < 1.02 * enclosed_volume(mesh))
-        return {hull_of(mesh.vertices)};
-
-    // HACD's time grows fast with the mesh: coarsen it to a few thousand triangles first.
-    TriangleMesh coarse = mesh;
-    const Box box = bounds(mesh);
-    for (double merge = length(box.high - box.low) / 400; coarse.triangles.size() > 3000; merge *= 1.5)
-        coarse = weld(mesh, merge);
-
-    std::vector<HACD::Vec3<HACD::Real>> points;
-    std::vector<HACD::Vec3<long>> triangles;
-    for (const Vec3& v : coarse.vertices) points.emplace_back(v.x, v.y, v.z);
-    for (const Int3& t : coarse.triangles) triangles.emplace_back(t.x, t.y, t.z);
-    HACD::HACD hacd;
-    hacd.SetPoints(points.data());
-    hacd.SetNPoints(points.size());
-    hacd.SetTriangles(triangles.data());
-    hacd.SetNTriangles(triangles.size());
-    hacd.SetCompacityWeight(1e-4);
-    hacd.SetVolumeWeight(0);
-    hacd.SetNClusters(2);
-    hacd.SetNVerticesPerCH(64);
-    hacd.SetConcavity(20);  // of the mesh scaled to about 1000: pieces bulge by 2 % of its size at most
-    hacd.SetAddExtraDistPoints(false);
-    hacd.SetAddNeighboursDistPoints(false);
-    hacd.SetAddFacesPoints(false);
-    hacd.Compute();
-    std::vector<ConvexPiece> pieces;
-    for (std::size_t c = 0; c < hacd.GetNClusters(); ++c) {
-        const std::size_t count = hacd.GetNPointsCH(c);
-        std::vector<HACD::Vec3<HACD::Real>> corners(count);
-        std::vector<HACD::Vec3<long>> faces(hacd.GetNTrianglesCH(c));
-        hacd.GetCH(c, corners.data(), faces.data());
-        std::vector<Vec3> of_piece;
-        for (const auto& p : corners) of_piece.push_back({p.X(), p.Y(), p.Z()});
-        if (of_piece.size() >= 4) pieces.push_back(hull_of(of_piece));
-    }
-    return pieces;
 }
 
 }  // namespace flotsam

@@ -1,5 +1,5 @@
-// What Bullet does for us, and all of it: which way two convex pieces are apart, hulls, and the division of
-// concave meshes into convex pieces. It knows no bodies, no time and no forces; nothing of it shows here.
+// What Bullet does for us, and all of it: which way two convex pieces are apart, and convex hulls. It knows
+// no bodies, no time and no forces; nothing of it shows here.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,6 @@
 
 #include "core/rotation.h"
 #include "geometry/convex_piece.h"
-#include "geometry/triangle_mesh.h"
 
 namespace flotsam {
 
@@ -44,8 +43,5 @@ class BulletPiece {
 // rounded.
 std::optional<Separation> separation(const BulletPiece& a, const Pose& pose_a, const BulletPiece& b,
                                      const Pose& pose_b, double reach);
-
-// Convex pieces that together make a mesh: one if it is convex already. Slow: seconds for a complicated mesh.
-std::vector<ConvexPiece> convex_decomposition(const TriangleMesh& mesh);
 
 }  // namespace flotsam

@@ -24,6 +24,11 @@ Vec3 RigidSystem::velocity_at(int solid, Vec3 point) const {
                      : placed[solid].motion.at(point - placed[solid].pose.position);
 }
 
+Vec3 RigidSystem::last_velocity_at(int solid, Vec3 point) const {
+    if (solid == the_world) return {};
+    return placed[solid].motion.at(point - placed[solid].pose.position);
+}
+
 Vec3 RigidSystem::spin(int solid) const {
     if (solid == the_world) return {};
     const int body = body_of(solid);
@@ -168,20 +173,20 @@ class JointRowBuilder {
     }
 
     // Stable at any stiffness, and no work lost but by the damping: the force belongs to the mean of the
-    // lengths now, a step ago and a step on (weights 1/2, 1/4, 1/4: Newmark's average acceleration), the
-    // damping to the new velocity.
+    // lengths a step ago, now and a step on, the damping to the new velocity.
     void pull() {
-        const double soft = 0.25 * dt_ * joint_.stiffness + joint_.damping;
+        const double soft = dt_ * joint_.stiffness / 3 + joint_.damping;
         if (soft <= 0) return;
         const Vec3 span = a_.position - b_.position;
         const double now = length(span);
         // A spring of no length pulls nowhere; any direction does.
         const Vec3 direction = now > 0 ? span / now : Vec3{1, 0, 0};
         Row row = linear_row(system_, joint_.a, joint_.b, a_.position, b_.position, direction);
-        const double rate = dot(direction, system_.velocity_at(joint_.a, a_.position) -
-                                               system_.velocity_at(joint_.b, b_.position));
-        row.target +=
-            (-joint_.stiffness * (now - joint_.rest_length) + 0.25 * dt_ * joint_.stiffness * rate) / soft;
+        const double last_rate = dot(direction, system_.last_velocity_at(joint_.a, a_.position) -
+                                                    system_.last_velocity_at(joint_.b, b_.position));
+        const double mean_stretch =
+            now - joint_.rest_length - dt_ / 3 * last_rate;  // but for the new velocity
+        row.target -= joint_.stiffness * mean_stretch / soft;
         row.softness = 1 / (dt_ * soft);
         result_.rows.push_back(row);
     }

@@ -13,11 +13,12 @@ namespace flotsam {
 // What rows act on: bodies by their index, everything else by where it is and how it moves.
 struct RigidSystem {
     const std::vector<RigidBody>& bodies;
-    const std::vector<PlacedSolid>& placed;  // all solids of the scenario
+    const std::vector<PlacedSolid>& placed;  // all solids of the scenario, before this step's forces
 
     int body_of(int solid) const;  // -1 for what no impulse moves
     Vec3 center(int solid) const;  // of mass, or any point of what no impulse moves
     Vec3 velocity_at(int solid, Vec3 point) const;
+    Vec3 last_velocity_at(int solid, Vec3 point) const;  // before this step's forces
     Vec3 spin(int solid) const;
     Pose pose(int solid) const;
 };

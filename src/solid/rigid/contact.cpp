@@ -8,6 +8,7 @@
 
 #include "core/hash.h"
 #include "solid/rigid/bullet.h"
+#include "solid/rigid/convex_decomposition.h"
 #include "solid/rigid/support.h"
 
 namespace flotsam {

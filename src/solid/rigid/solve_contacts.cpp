@@ -1,5 +1,6 @@
 #include "solid/rigid/solve_contacts.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -9,9 +10,11 @@ namespace flotsam {
 
 namespace {
 
+// Single contacts need some 20 sweeps. Bending of a stack is what converges last: ten crates that stand
+// untidily creep 0.9 % of their size in 10 s with 200.
 constexpr int most_sweeps = 400;
-// Speeds below this do not matter: a stack of crates drifts 0.1 mm in a day.
-constexpr double speed_tolerance = 1e-9;  // [m/s or rad/s]
+// Speeds below this do not matter: a resting body drifts by a millimetre in three hours.
+constexpr double speed_tolerance = 1e-7;  // [m/s or rad/s]
 
 // A row with what it does to its bodies.
 struct SolverRow {
@@ -19,10 +22,20 @@ struct SolverRow {
     Vec3 linear_a, linear_b, turn_a, turn_b;  // change of velocity and spin per impulse
     double stiffness = 0;                     // change of the row's own velocity per impulse [1/kg]
     double impulse = 0;
-    double before = 0, direction = 0;  // impulse before the sweep; conjugate direction
+    double begin = 0, last = 0;  // impulse where the sweep began; after the sweep before
     // Of a pair of friction rows: the row whose impulse bounds both together. They stand one after the other.
     int normal = -1;
     double friction = 0;
+    bool in_block = false;
+
+    bool unbounded() const { return normal < 0 && std::isinf(row.low) && std::isinf(row.high); }
+};
+
+// Rows without bounds that hang together, solved at once: row by row a chain of joints would open by its own
+// length.
+struct Block {
+    std::vector<int> rows;
+    Eigen::LLT<Eigen::MatrixXd> factor;
 };
 
 struct Velocity {
@@ -77,30 +90,57 @@ class GaussSeidel {
     double impulse(int n) const { return rows_[n].impulse; }
     const Velocity& velocity(std::size_t body) const { return velocity_[body]; }
 
-    // Sweeps until nothing changes any more. Between sweeps, impulses go on along the direction of the last
-    // changes, as conjugate gradients do; where that grows the error it starts anew.
+    // To be called after the last row was added.
+    void make_blocks() {
+        // Bodies that are joined are named by the first of them.
+        std::vector<int> group(velocity_.size());
+        for (std::size_t n = 0; n < group.size(); ++n) group[n] = int(n);
+        const auto name = [&](int body) {
+            while (group[body] != body) body = group[body];
+            return body;
+        };
+        for (const SolverRow& r : rows_)
+            if (r.unbounded() && r.row.a >= 0 && r.row.b >= 0) {
+                const auto [low, high] = std::minmax(name(r.row.a), name(r.row.b));
+                group[high] = low;
+            }
+        std::vector<int> block_of(group.size(), -1);
+        for (std::size_t n = 0; n < rows_.size(); ++n) {
+            SolverRow& r = rows_[n];
+            if (!r.unbounded() || (r.row.a < 0 && r.row.b < 0)) continue;
+            int& block = block_of[name(std::max(r.row.a, r.row.b))];
+            if (block < 0) {
+                block = int(blocks_.size());
+                blocks_.emplace_back();
+            }
+            blocks_[block].rows.push_back(int(n));
+            r.in_block = true;
+        }
+        for (Block& block : blocks_) factorise(block);
+    }
+
+    // Sweeps until nothing changes any more. After each sweep all impulses go on the way they went, the
+    // farther the longer this goes well; when a sweep turns back, it starts anew (Nesterov's acceleration
+    // with restarts).
     void solve(int& sweeps, double& change) {
-        double last_size = 0;
+        double momentum = 1;
+        for (SolverRow& r : rows_) r.last = r.impulse;
         for (int i = 0; i < most_sweeps; ++i) {
-            for (SolverRow& r : rows_) r.before = r.impulse;
+            for (SolverRow& r : rows_) r.begin = r.impulse;
             change = sweep();
             ++sweeps;
-            double size = 0;
-            for (const SolverRow& r : rows_)
-                size += (r.impulse - r.before) * (r.impulse - r.before) * r.stiffness;
             if (change < speed_tolerance) return;
-            const double ratio = i > 0 && last_size > 0 ? size / last_size : 2;
-            last_size = size;
-            const bool go_on = ratio <= 1 && i + 1 < most_sweeps;
+            double turned_back = 0;
+            for (const SolverRow& r : rows_)
+                turned_back += (r.begin - r.impulse) * (r.impulse - r.last) * r.stiffness;
+            if (turned_back > 0) momentum = 1;
+            const double next = 0.5 * (1 + std::sqrt(1 + 4 * momentum * momentum));
+            const double ratio = i + 1 < most_sweeps ? (momentum - 1) / next : 0;  // end within all bounds
+            momentum = next;
             for (std::size_t n = 0; n < rows_.size(); ++n) {
-                SolverRow& r = rows_[n];
-                const double gradient = r.impulse - r.before;
-                if (go_on) {
-                    add_impulse(int(n), ratio * r.direction);
-                    r.direction = ratio * r.direction + gradient;
-                } else {
-                    r.direction = i > 0 ? 0 : gradient;
-                }
+                const double step = rows_[n].impulse - rows_[n].last;
+                rows_[n].last = rows_[n].impulse;
+                add_impulse(int(n), ratio * step);
             }
         }
     }
@@ -129,24 +169,73 @@ class GaussSeidel {
         }
     }
 
-    // Returns the largest change of a row's velocity.
-    double sweep() {
-        double largest = 0;
-        for (int n = 0; n < int(rows_.size()); ++n) {
-            SolverRow& r = rows_[n];
-            if (r.normal >= 0) {
-                largest = std::max(largest, solve_friction(n));
-                ++n;  // the second of the pair
-                continue;
-            }
-            const double diagonal = r.stiffness + r.row.softness;
-            if (diagonal <= 0) continue;  // both sides are locked in this direction
-            const double wanted = (r.row.target - speed(n) - r.row.softness * r.impulse) / diagonal;
-            const double change = std::clamp(r.impulse + wanted, r.row.low, r.row.high) - r.impulse;
-            add_impulse(n, change);
-            largest = std::max(largest, std::abs(change) * diagonal);
+    // How the velocity of row n answers to an impulse of row m.
+    double response(int n, int m) const {
+        const Row &row = rows_[n].row, &other = rows_[m].row;
+        const SolverRow& r = rows_[m];
+        double sum = 0;
+        const auto add_side = [&](int body, Vec3 angular, double sign) {
+            if (body < 0) return;
+            if (body == other.a) sum += sign * (dot(row.linear, r.linear_a) + dot(angular, r.turn_a));
+            if (body == other.b) sum -= sign * (dot(row.linear, r.linear_b) + dot(angular, r.turn_b));
+        };
+        add_side(row.a, row.angular_a, 1);
+        add_side(row.b, row.angular_b, -1);
+        return sum;
+    }
+
+    void factorise(Block& block) const {
+        const auto size = Eigen::Index(block.rows.size());
+        Eigen::MatrixXd matrix(size, size);
+        for (Eigen::Index i = 0; i < size; ++i)
+            for (Eigen::Index j = 0; j <= i; ++j) matrix(i, j) = response(block.rows[i], block.rows[j]);
+        for (Eigen::Index i = 0; i < size; ++i) {
+            // Joints that say the same twice, or that hold a locked axis, would make it singular.
+            const double own = matrix(i, i);
+            matrix(i, i) += rows_[block.rows[i]].row.softness + (own > 0 ? 1e-9 * own : 1);
         }
+        block.factor.compute(matrix);
+    }
+
+    double solve_block(const Block& block) {
+        const auto size = Eigen::Index(block.rows.size());
+        Eigen::VectorXd residual(size);
+        for (Eigen::Index i = 0; i < size; ++i) {
+            const int n = block.rows[i];
+            const SolverRow& r = rows_[n];
+            residual(i) = r.stiffness > 0 ? r.row.target - speed(n) - r.row.softness * r.impulse : 0;
+        }
+        const Eigen::VectorXd change = block.factor.solve(residual);
+        for (Eigen::Index i = 0; i < size; ++i) add_impulse(block.rows[i], change(i));
+        return size > 0 ? residual.cwiseAbs().maxCoeff() : 0;
+    }
+
+    // There and back, so that news travels through a stack both ways. Returns the largest change of a row's
+    // velocity on the way back.
+    double sweep() {
+        const int count = int(rows_.size());
+        for (const Block& block : blocks_) solve_block(block);
+        for (int n = 0; n < count; n += rows_[n].normal >= 0 ? 2 : 1) solve_row(n);
+        double largest = 0;
+        for (int n = count - 1; n >= 0; --n) {
+            if (rows_[n].normal >= 0) --n;
+            largest = std::max(largest, solve_row(n));
+        }
+        for (const Block& block : blocks_) largest = std::max(largest, solve_block(block));
         return largest;
+    }
+
+    // Solves a row, or a pair of friction rows, as if it were alone; returns the change of its velocity.
+    double solve_row(int n) {
+        const SolverRow& r = rows_[n];
+        if (r.in_block) return 0;
+        if (r.normal >= 0) return solve_friction(n);
+        const double diagonal = r.stiffness + r.row.softness;
+        if (diagonal <= 0) return 0;  // both sides are locked in this direction
+        const double wanted = (r.row.target - speed(n) - r.row.softness * r.impulse) / diagonal;
+        const double change = std::clamp(r.impulse + wanted, r.row.low, r.row.high) - r.impulse;
+        add_impulse(n, change);
+        return std::abs(change) * diagonal;
     }
 
     // Both directions at once, so that friction opposes sliding and knows no axes. One common step length
@@ -170,7 +259,22 @@ class GaussSeidel {
     std::vector<Mat3> inverse_inertia_;
     std::vector<Velocity> velocity_;
     std::vector<SolverRow> rows_;
+    std::vector<Block> blocks_;
 };
+
+// The speed at which a contact leaves when it would arrive within this step. It rebounds where it is, up to a
+// step's way before it arrives, with the energy that it would have there after rebounding at the surface;
+// `speed` is what the step's forces have made of its approach.
+double rebound_speed(const Contact& contact, double speed, double dt) {
+    const double e = contact.restitution, way = std::max(contact.distance, 0.0);
+    // The force pulls it back while it leaves, as it has pulled it here. Velocities belong to the time
+    // between two steps, half a step from here.
+    const double pull = std::max(-(speed + contact.approach) / dt, 0.0);
+    const double arrives = contact.approach + 0.5 * pull * dt;
+    if (arrives <= 0) return 0;
+    return std::sqrt(std::max(e * e * arrives * arrives - 2 * pull * way * (1 - e * e), 0.0)) -
+           0.5 * pull * dt;
+}
 
 // Where everything is after a time of free motion at given impulses.
 struct Prediction {
@@ -214,14 +318,14 @@ ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::
         const int n = solver.add(rows.normal);
         const double speed = solver.speed(n) - rows.normal.target;  // relative to what no impulse moves
         double target = -std::max(contact.distance, 0.0) / dt;
-        // It rebounds in the step in which it would arrive: at most the way of one step too early.
-        if (speed < target && contact.approach > 0) target = contact.restitution * contact.approach;
+        if (speed < target) target = std::max(target, rebound_speed(contact, speed, dt));
         solver.set_target(n, rows.normal.target + target);
         if (contact.friction > 0) solver.add_friction(rows.across, n, contact.friction);
         normal_row.push_back(n);
     }
 
     ContactImpulses result;
+    solver.make_blocks();
     solver.solve(result.sweeps, result.last_change);
     result.on_body = solver.impulses_on_bodies();
     // Joints move on arcs, rows on their tangents: without this a pendulum would lose the energy that goes
@@ -284,6 +388,7 @@ void repair_positions(std::vector<RigidBody>& bodies, const std::vector<PlacedSo
     }
     int sweeps = 0;
     double change = 0;
+    solver.make_blocks();
     solver.solve(sweeps, change);
     for (std::size_t n = 0; n < bodies.size(); ++n) {
         bodies[n].center += solver.velocity(n).linear;

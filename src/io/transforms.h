@@ -1,0 +1,33 @@
+// transforms.csv: where the solids that move are at every frame. solids.glb: the same as an animation of
+// their meshes.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "io/csv_log.h"
+#include "sim/driver.h"
+
+namespace flotsam {
+
+class TransformLog : public Observer {
+  public:
+    TransformLog(std::filesystem::path csv, std::filesystem::path gltf, const Scenario& scenario)
+        : csv_(std::move(csv)), gltf_(std::move(gltf)), scenario_(scenario) {}
+
+    void on_start(const World& world, int frame) override;
+    void on_frame(World& world, int frame) override;
+    void on_finish(World& world, int frame, bool completed) override;
+
+  private:
+    void write(const World& world, int frame);
+
+    std::filesystem::path csv_, gltf_;
+    const Scenario& scenario_;
+    std::optional<CsvLog> log_;
+};
+
+// Does anything of the scenario move as a whole?
+bool has_moving_solids(const Scenario& scenario);
+
+}  // namespace flotsam
