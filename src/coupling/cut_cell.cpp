@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <functional>
+
 #include "core/stopwatch.h"
 #include "fluid/grid/advect.h"
 #include "fluid/grid/extrapolate.h"
@@ -13,6 +15,7 @@
 #include "fluid/grid/sources.h"
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
+#include "solid/rigid/solve_contacts.h"
 
 namespace flotsam {
 
@@ -61,6 +64,101 @@ Pose pose_of(const Scenario& scenario, const Moment& at, std::size_t solid) {
     if (const RigidBody* body = body_of(at.bodies, solid)) return pose_of(*body);
     return pose_at(scenario.solids[solid], at.time);
 }
+
+ContactWalls contact_walls(const Domain& domain) {
+    ContactWalls walls{{{}, domain.size()}, {}};
+    for (int side = 0; side < 6; ++side)
+        walls.closed[side] = !domain.open(side) && !(domain.flat() && side / 2 == 2);
+    return walls;
+}
+
+// An estimate of the water that moves with each body: half of what it displaces, as with a sphere, as far as
+// its surface is wet [kg].
+std::vector<double> carried_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
+                                 const Field<double>& phi, const Domain& domain, double density) {
+    std::vector<double> wet(obstacles.list.size(), 0.0), all(obstacles.list.size(), 0.0);
+    for (const ObstaclePatch& patch : obstacles.patches) {
+        const double area = length(patch.area);
+        all[patch.obstacle] += area;
+        if (phi[patch.cell] < 0) wet[patch.obstacle] += area;
+    }
+    std::vector<double> mass;
+    for (const RigidBody& body : bodies) {
+        double volume = 0;
+        for (const double covered : obstacles.list[body.solid].cut->volume) volume += covered;
+        const double share = all[body.solid] > 0 ? wet[body.solid] / all[body.solid] : 0;
+        mass.push_back(0.5 * density * share * volume * domain.cell_volume());
+    }
+    return mass;
+}
+
+// Contacts and joints of bodies that the liquid holds. Their impulses are found for bodies that also carry
+// some of the water with them: with their own mass alone a light body would be pushed out of contact far too
+// gently, and the rounds of pressure and contacts would swing about instead of settling. What they agree on
+// does not depend on it.
+class ContactResponse {
+  public:
+    ContactResponse(const std::vector<RigidBody>& bodies, std::vector<double> carried_mass,
+                    std::vector<PlacedSolid> placed, std::vector<Contact> contacts,
+                    const std::vector<Joint>& joints, double dt, double tolerance)
+        : bodies_(bodies),
+          placed_(std::move(placed)),
+          contacts_(std::move(contacts)),
+          joints_(joints),
+          dt_(dt),
+          tolerance_(tolerance),
+          given_(bodies.size()) {
+        for (std::size_t b = 0; b < bodies.size(); ++b) {
+            RigidBody heavy = bodies[b];
+            const double share = 1 + carried_mass[b] / heavy.mass;
+            heavy.mass *= share;
+            heavy.inertia = heavy.inertia * share;
+            heavy.inverse_inertia = heavy.inverse_inertia * (1 / share);
+            heavy_.push_back(heavy);
+        }
+    }
+    // What the bodies do without the pressure changes by the impulses; says whether it did.
+    bool operator()(std::vector<MovableBody>& movable) {
+        if (contacts_.empty() && joints_.empty()) return false;
+        std::vector<RigidBody> now = heavy_;
+        for (std::size_t b = 0; b < now.size(); ++b) {
+            now[b].velocity = movable[b].motion.velocity;
+            set_spin(now[b], movable[b].motion.spin);
+            apply_impulse(now[b], {-given_[b].linear, -given_[b].angular});
+        }
+        const ContactImpulses impulses = solve_contacts(now, placed_, contacts_, joints_, dt_);
+        apply_impulses(now, impulses);
+        double change = 0;
+        for (std::size_t b = 0; b < now.size(); ++b) {
+            const double size = std::sqrt(heavy_[b].inertia.trace() / heavy_[b].mass);
+            change = std::max({change, length(now[b].velocity - movable[b].motion.velocity),
+                               size * length(spin_of(now[b]) - movable[b].motion.spin)});
+        }
+        if (change < tolerance_) return false;
+        for (std::size_t b = 0; b < now.size(); ++b) {
+            RigidBody body = bodies_[b];
+            body.velocity = movable[b].free.velocity;
+            set_spin(body, movable[b].free.spin);
+            apply_impulse(body, {impulses.on_body[b].linear - given_[b].linear,
+                                 impulses.on_body[b].angular - given_[b].angular});
+            movable[b].free = twist_of(body);
+        }
+        given_ = impulses.on_body;
+        return true;
+    }
+    void repair(std::vector<RigidBody>& bodies) const {
+        repair_positions(bodies, placed_, contacts_, joints_);
+    }
+
+  private:
+    const std::vector<RigidBody>& bodies_;
+    std::vector<RigidBody> heavy_;
+    std::vector<PlacedSolid> placed_;
+    std::vector<Contact> contacts_;
+    const std::vector<Joint>& joints_;
+    double dt_, tolerance_;
+    std::vector<Impulse> given_;
+};
 
 // How a body moves, seen from its pose's position.
 Twist motion_of(const MovableBody& body, const Pose& pose) {
@@ -274,12 +372,21 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
                              rubbed.angular + cross(pose_of(body).position - body.center, rubbed.linear)});
         movable[b].free = movable[b].motion = twist_of(body);
     }
+    if (!contact_shapes_) contact_shapes_.emplace(scenario.solids, scenario.joints);
+    // Before gravity: what a body at rest gains in a step is not an approach to rebound from.
+    std::vector<PlacedSolid> placed = place_solids(scenario.solids, halfway, middle, dt);
+    std::vector<Contact> touching;
+    if (!next.bodies.empty()) touching = contact_shapes_->find(placed, contact_walls(domain), dt, domain.h);
+    const std::vector<RigidBody> pushed = next.bodies;
+    ContactResponse contacts(pushed, carried_mass(pushed, obstacles, solved_phi, domain, settings.density),
+                             std::move(placed), std::move(touching), scenario.joints, dt,
+                             1e-4 * std::max(length(scenario.gravity), 1.0) * dt);
     const PressureSystem system =
         pressure_system(domain, std::move(solved_phi), scenario.gravity, settings.density, obstacles);
     std::array<Field<char>, 3> changed;
     liquid.potential = old.potential;
     const ProjectionReport projection = project(system, crowding, dt, scenario.solver, liquid.velocity,
-                                                liquid.potential, changed, movable, {});
+                                                liquid.potential, changed, movable, std::ref(contacts));
     report.solve = projection.solve;
     report.largest_divergence = projection.largest_divergence;
     ledger.walls = projection.wall_impulse;
@@ -295,6 +402,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         set_spin(body, movable[b].motion.spin);
         obstacles.list[body.solid].motion = motion_of(movable[b], pose_of(body));
     }
+    contacts.repair(next.bodies);
     stage_done("pressure");
     if (!report.solve.converged) return report.reject("the pressure solve did not converge");
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");

@@ -32,7 +32,10 @@
 // clang-format on
 #pragma once
 
+#include <optional>
+
 #include "coupling/scheme.h"
+#include "solid/rigid/contact.h"
 
 namespace flotsam {
 
@@ -62,6 +65,8 @@ class CutCell final : public Scheme {
     // The surface of a solid that deforms, in body coordinates: a function of time alone, kept for a while.
     std::shared_ptr<const MeshSurface> surface_at(const Solid& solid, double time);
 
+    // Derived from the scenario when they are first needed.
+    std::optional<ContactShapes> contact_shapes_;
     std::vector<std::shared_ptr<const CutSolid>> fixed_cuts_;  // of solids that stand still, cut once
     struct KeptSurface {
         const Solid* solid;

@@ -30,8 +30,8 @@ std::vector<Solid> solids_now(const World& world, const Scenario& scenario) {
     return solids;
 }
 
-// Adds a solid's surface at a time, and the velocities of its vertices: of a body as it moves, of others over the
-// millisecond before.
+// Adds a solid's surface at a time, and the velocities of its vertices: of a body as it moves, of others over
+// the millisecond before.
 void append_solid(const Solid& solid, const RigidBody* body, double time, SurfaceMesh& mesh,
                   std::vector<Vec3f>& velocity) {
     const TriangleMesh now = mesh_at(solid, time), before = mesh_at(solid, time - 1e-3);

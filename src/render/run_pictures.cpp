@@ -68,13 +68,14 @@ Pose pose_from(const std::vector<Vec3>& body, std::span<const Vec3f> placed) {
     for (std::size_t v = 1; v < body.size(); ++v)
         if (const double d = length(body[v] - body[0]); d > longest) longest = d, b = v;
     for (std::size_t v = 1; v < body.size(); ++v)
-        if (const double d = length(cross(body[v] - body[0], body[b] - body[0])); d > widest) widest = d, c = v;
+        if (const double d = length(cross(body[v] - body[0], body[b] - body[0])); d > widest)
+            widest = d, c = v;
     const auto axes = [](Vec3 p, Vec3 q, Vec3 r) {
         const Vec3 x = (q - p) / length(q - p), n = cross(x, r - p), z = n / length(n);
         return Rotation{{x, cross(z, x), z}};  // rows: from the world to these axes
     };
-    const Rotation turn = axes(Vec3(placed[0]), Vec3(placed[b]), Vec3(placed[c])).inverse() *
-                          axes(body[0], body[b], body[c]);
+    const Rotation turn =
+        axes(Vec3(placed[0]), Vec3(placed[b]), Vec3(placed[c])).inverse() * axes(body[0], body[b], body[c]);
     return {Vec3(placed[0]) - turn * body[0], turn};
 }
 
