@@ -151,6 +151,9 @@ double measure(const Probe& probe, const World& world, const Scenario& scenario)
     if (probe.kind == Probe::Kind::height)
         return surface_height(liquid.phi, scenario.domain, probe.point.x, probe.point.z);
     if (probe.kind == Probe::Kind::pressure) return pressure_at(world, scenario, probe.point);
+    if (probe.kind >= Probe::Kind::position_x)
+        return pose_of(world, scenario, std::size_t(probe.solid))
+            .position[int(probe.kind) - int(Probe::Kind::position_x)];
     if (probe.kind >= Probe::Kind::force_x) {
         const SolidLoad& load = world.loads[probe.solid];
         if (probe.kind == Probe::Kind::wetted_area) return load.wetted_area;
