@@ -601,6 +601,10 @@ class SceneBuilder {
                                       "write for example height = [0.5, 0.3]");
                     const double x = node->is(Kind::array) ? node->items[0].number : node->number;
                     probe.point = {x, 0, flat_ || given < 2 ? domain().h / 2 : node->items[1].number};
+                    probe.width = number(entry, "width");
+                    if (x - 0.5 * probe.width < 0 || x + 0.5 * probe.width > domain().size().x)
+                        mistakes_.add(node->place, "the probe's width reaches beyond the domain",
+                                      "make it narrower or move the probe");
                 } else {
                     probe.point = position(*node);
                 }

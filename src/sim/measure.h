@@ -32,8 +32,9 @@ struct Probe {
     };
     std::string name;
     Kind kind = Kind::height;
-    Vec3 point;     // [m]; a height ignores y
-    int solid = 0;  // index in the scenario; for loads and positions
+    Vec3 point;        // [m]; a height ignores y
+    int solid = 0;     // index in the scenario; for loads and positions
+    double width = 0;  // of the stretch along x that a height is the mean over [m]
 };
 
 // A quantity that a claim can name: "liquid.volume".
