@@ -613,7 +613,7 @@ class SceneBuilder {
                                   fmt::format("the probe \"{}\" lies outside the domain", probe.name),
                                   "move it inside");
             }
-            if (read_load_probe(entry, probe.name)) continue;
+            if (read_solid_probe(entry, probe.name)) continue;
             if (entry.find("velocity")) {
                 for (const auto& [component, kind] : {std::pair{".x", Probe::Kind::velocity_x},
                                                       {".y", Probe::Kind::velocity_y},
@@ -625,12 +625,13 @@ class SceneBuilder {
         }
     }
 
-    // A probe of what the liquid does to a solid; false when the entry is none.
-    bool read_load_probe(const TomlNode& entry, const std::string& name) {
+    // A probe of a solid: what the liquid does to it, or where it is; false when the entry is none.
+    bool read_solid_probe(const TomlNode& entry, const std::string& name) {
         static constexpr std::pair<std::string_view, Probe::Kind> kinds[] = {
             {"force", Probe::Kind::force_x},
             {"torque", Probe::Kind::torque_x},
-            {"wetted_area", Probe::Kind::wetted_area}};
+            {"wetted_area", Probe::Kind::wetted_area},
+            {"position", Probe::Kind::position_x}};
         for (const auto& [key, kind] : kinds) {
             const TomlNode* node = entry.find(key);
             if (!node) continue;

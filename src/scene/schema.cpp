@@ -448,7 +448,7 @@ std::vector<TableRule> make_tables() {
 
         {"solid",
          "[[solid]]",
-         "A solid body. What moves by itself (rigid, elastic, cloth) is admitted by no method yet.",
+         "A solid body. Elastic solids and cloth are admitted by no method yet.",
          {{.name = "name", .types = a_text, .meaning = "letters, digits, - and _", .required = true},
           {.name = "motion",
            .types = a_text,
@@ -703,9 +703,10 @@ std::vector<TableRule> make_tables() {
           of_solid("force", "N", "of the liquid on the solid of this name: NAME.x, NAME.y and NAME.z"),
           of_solid("torque", "N m",
                    "of the liquid on a solid, about its position: NAME.x, NAME.y and NAME.z"),
-          of_solid("wetted_area", "m^2", "of the solid of this name")},
+          of_solid("wetted_area", "m^2", "of the solid of this name"),
+          of_solid("position", "m", "of the solid of this name: NAME.x, NAME.y and NAME.z")},
          {"height", "pressure", "speed", "velocity", "velocity_x", "velocity_y", "velocity_z", "force",
-          "torque", "wetted_area"}},
+          "torque", "wetted_area", "position"}},
 
         {"claim",
          "[[claim]]",

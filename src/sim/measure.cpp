@@ -159,6 +159,9 @@ double measure(const Probe& probe, const World& world, const Scenario& scenario)
         return sum / places;
     }
     if (probe.kind == Probe::Kind::pressure) return pressure_at(world, scenario, probe.point);
+    if (probe.kind >= Probe::Kind::position_x)
+        return pose_of(world, scenario, std::size_t(probe.solid))
+            .position[int(probe.kind) - int(Probe::Kind::position_x)];
     if (probe.kind >= Probe::Kind::force_x) {
         const SolidLoad& load = world.loads[probe.solid];
         if (probe.kind == Probe::Kind::wetted_area) return load.wetted_area;
