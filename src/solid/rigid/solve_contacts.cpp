@@ -101,7 +101,8 @@ class GaussSeidel {
         };
         for (const SolverRow& r : rows_)
             if (r.unbounded() && r.row.a >= 0 && r.row.b >= 0) {
-                const auto [low, high] = std::minmax(name(r.row.a), name(r.row.b));
+                const auto [low, high] =
+                    std::minmax({name(r.row.a), name(r.row.b)});  // copies: a pair of references would dangle
                 group[high] = low;
             }
         std::vector<int> block_of(group.size(), -1);
