@@ -2,6 +2,7 @@
 // its options as plain data and returns the exit code.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -23,8 +24,26 @@ struct RunOptions {
     bool resume = false;        // go on from the newest good checkpoint
     bool overwrite = false;     // replace an existing run folder
     bool quiet = false;
+    bool render = false;  // draw each frame as soon as it is there
 };
 int run_command(const RunOptions& options);
+
+struct PictureOptions {
+    std::string size = "960x540", quality = "draft";
+    bool particles = false;
+    std::string slice, plane;  // "speed", "z=0.3"
+    double limit = 0;          // of a slice's colours; 0: chosen
+    std::string cut;           // "z=0.3"
+};
+struct RenderOptions {
+    std::filesystem::path run;
+    PictureOptions picture;
+    std::int64_t frame = -1;       // -1: all
+    std::vector<std::string> set;  // "view.light=[1,1,1]"
+    bool quiet = false;
+    int threads = 0;
+};
+int render_command(const RenderOptions& options);
 
 struct CheckOptions {
     RunOptions run;

@@ -24,9 +24,15 @@ int demo_command(const RunOptions& options) {
     const Scene scene = load(demo.scene);
     if (!demo.quiet)
         fmt::print(stderr, "{}: {:g} s of liquid\n", scene.scenario.title, scene.scenario.time.duration);
-    const RunResult result = run(scene, demo);
+    std::filesystem::path movie;
+    PictureSettings pictures;  // small: a newcomer waits for them
+    pictures.width = 640;
+    pictures.height = 360;
+    const RunResult result = run_with_pictures(scene, demo, pictures, movie);
     if (result.exit_code() != 0) return result.exit_code();
     const std::string folder = demo.out.string();
+    if (!movie.empty())
+        fmt::print("{} is the movie; {}/pictures/ holds its pictures.\n", movie.string(), folder);
     fmt::print(
         "{0}/frames/ holds the liquid's surface (.ply, opens in Blender) and volume (.vdb) at every frame.\n",
         folder);

@@ -83,6 +83,21 @@ void bind(Command& command, RunOptions& run) {
     command.flag("--quiet", run.quiet);
 }
 
+void bind(Command& command, RenderOptions& render) {
+    command.argument(render.run)->required();
+    command.option("--frame", render.frame);
+    command.option("--size", render.picture.size);
+    command.option("--quality", render.picture.quality);
+    command.flag("--particles", render.picture.particles);
+    command.option("--slice", render.picture.slice);
+    command.option("--plane", render.picture.plane);
+    command.option("--limit", render.picture.limit);
+    command.option("--cut", render.picture.cut);
+    command.option("--set", render.set);
+    command.flag("--quiet", render.quiet);
+    command.option("--threads", render.threads);
+}
+
 void bind(Command& command, TableOptions& table) {
     command.argument(table.names);
     command.option("--csv", table.csv);
@@ -108,6 +123,7 @@ int run_program(int argc, char** argv) {
 
     int code = ok;
     RunOptions demo, run;
+    RenderOptions render;
     CheckOptions check;
     NewOptions fresh;
     PlotOptions plot;
@@ -125,7 +141,13 @@ int run_program(int argc, char** argv) {
         Command command(app, "run");
         bind(command, run);
         command.flag("--resume", run.resume);
+        command.flag("--render", run.render);
         command.calls([&] { code = run_command(run); });
+    }
+    {
+        Command command(app, "render");
+        bind(command, render);
+        command.calls([&] { code = render_command(render); });
     }
     {
         Command command(app, "check");

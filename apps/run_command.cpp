@@ -67,18 +67,32 @@ RunResult run(const Scene& scene, const RunOptions& options, const std::vector<O
                            .probes = scene.probes,
                            .scene_hash = scene.hash,
                            .scene_text = scene.effective_toml,
-                           .scene_file = scene.file.string(),
+                           .scene_file = std::filesystem::absolute(scene.file).string(),
                            .version = version_text(),
                            .command = command_line(),
                            .resume_command = resume_command(options)};
     return run_scene(inputs, {run_folder(options), options.resume, options.overwrite, options.quiet}, extra);
 }
 
+RunResult run_with_pictures(const Scene& scene, const RunOptions& options, const PictureSettings& settings,
+                            std::filesystem::path& movie) {
+    const std::filesystem::path folder = run_folder(options);
+    PictureObserver observer(folder, settings);
+    const RunResult result = run(scene, options, {&observer});
+    if (observer.movie().made) movie = observer.movie_file();
+    if (!observer.movie().problem.empty()) fmt::print(stderr, "flotsam: {}\n", observer.movie().problem);
+    return result;
+}
+
 int run_command(const RunOptions& options) {
     const Scene scene = load(options.scene);
-    const RunResult result = run(scene, options);
-    if (result.end == RunResult::End::completed && !options.quiet)
+    std::filesystem::path movie;
+    const RunResult result =
+        options.render ? run_with_pictures(scene, options, {}, movie) : run(scene, options);
+    if (result.end == RunResult::End::completed && !options.quiet) {
         fmt::print("{} frames in {}\n", result.frame, run_folder(options).string());
+        if (!movie.empty()) fmt::print("{}\n", movie.string());
+    }
     return result.exit_code();
 }
 

@@ -6,6 +6,7 @@
 
 #include "apps/commands.h"
 #include "io/run.h"
+#include "render/run_pictures.h"
 #include "scene/scene.h"
 
 namespace flotsam {
@@ -18,5 +19,9 @@ std::filesystem::path run_folder(const RunOptions& options);
 
 // Runs a loaded scene into its folder.
 RunResult run(const Scene& scene, const RunOptions& options, const std::vector<Observer*>& extra = {});
+
+// The same with a picture of every frame; `movie` tells where the movie is, if there is one.
+RunResult run_with_pictures(const Scene& scene, const RunOptions& options, const PictureSettings& settings,
+                            std::filesystem::path& movie);
 
 }  // namespace flotsam

@@ -23,4 +23,6 @@ struct Bench {
 };
 const std::vector<Bench>& benches();
 
+void bench_render(bool quick, const std::function<void(const BenchRow&)>& report);
+
 }  // namespace flotsam

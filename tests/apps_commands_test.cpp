@@ -45,8 +45,8 @@ struct TemporaryFolder {
 TEST_CASE("every command has help with an example") {
     const Outcome all = flotsam_says("--help");
     CHECK(all.code == 0);
-    for (const std::string command :
-         {"demo", "run", "check", "new", "list", "validate", "bench", "plot", "docs", "completion"}) {
+    for (const std::string command : {"demo", "run", "render", "check", "new", "list", "validate", "bench",
+                                      "plot", "docs", "completion"}) {
         CAPTURE(command);
         CHECK(contains(all, "  " + command + " "));
         const Outcome help = flotsam_says(command + " --help");

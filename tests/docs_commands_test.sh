@@ -31,6 +31,10 @@ while read -r -a words; do
             fi
             ;;
         demo) arguments+=(--quiet) ;;
+        render)
+            arguments+=(--quiet)
+            if [[ ${words[*]} != *--frame* ]]; then arguments+=(--frame 1); fi
+            ;;
         validate | bench) arguments+=(--quick) ;;
     esac
     status=0

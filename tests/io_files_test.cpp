@@ -162,7 +162,7 @@ struct Ply {
     }
 };
 
-Ply read_ply(const fs::path& file) {
+Ply raw_ply(const fs::path& file) {
     const std::string text = read_file(file);
     const std::size_t end = text.find("end_header\n") + 11;
     return {text.substr(0, end), text.substr(end)};
@@ -177,13 +177,17 @@ TEST_CASE("a surface reads back from PLY") {
     mesh.triangles = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
     const std::vector<Vec3f> velocity{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {-1, -2, -3}};
     write_ply(folder / "a.ply", mesh, velocity);
-    const Ply ply = read_ply(folder / "a.ply");
+    const Ply ply = raw_ply(folder / "a.ply");
     CHECK(ply.header.starts_with("ply\nformat binary_little_endian 1.0\n"));
     CHECK(ply.header.find("property float vz\n") < ply.header.find("element face"));
     CHECK(ply.header.find("property list uchar int vertex_indices\n") != std::string::npos);
     REQUIRE(ply.count("vertex") == 4);
     REQUIRE(ply.count("face") == 4);
     REQUIRE(ply.body.size() == 4 * 24 + 4 * 13);
+    const PlyContent again = read_ply(folder / "a.ply");
+    CHECK(again.mesh.vertices == mesh.vertices);
+    CHECK(again.mesh.triangles == mesh.triangles);
+    CHECK(again.velocity == velocity);
     for (int n = 0; n < 4; ++n) {
         CHECK(ply.at<Vec3f>(24 * n) == mesh.vertices[n]);
         CHECK(ply.at<Vec3f>(24 * n + 12) == velocity[n]);
@@ -195,12 +199,12 @@ TEST_CASE("a surface reads back from PLY") {
 TEST_CASE("particles read back from PLY; none are a good file too") {
     const ScratchFolder folder;
     write_ply(folder / "a.ply", std::vector<Vec3f>{{1, 2, 3}}, std::vector<Vec3f>{{4, 5, 6}});
-    Ply ply = read_ply(folder / "a.ply");
+    Ply ply = raw_ply(folder / "a.ply");
     CHECK(ply.count("vertex") == 1);
     CHECK(ply.count("face") == 0);
     CHECK(ply.at<Vec3f>(12) == Vec3f{4, 5, 6});
     write_ply(folder / "b.ply", SurfaceMesh{}, std::vector<Vec3f>{});
-    ply = read_ply(folder / "b.ply");
+    ply = raw_ply(folder / "b.ply");
     CHECK(ply.header.find("element vertex 0\n") != std::string::npos);
     CHECK(ply.body.empty());
 }

@@ -73,10 +73,11 @@ TEST_CASE("a run leaves its folder as the docs say") {
     const auto files = run_results(folder);
     for (int frame = 0; frame <= 8; ++frame) {
         CHECK(files.count("surface_000" + std::to_string(frame) + ".ply") == 1);
+        CHECK(files.count("spray_000" + std::to_string(frame) + ".ply") == 1);
         CHECK(files.count("volume_000" + std::to_string(frame) + ".vdb") == 1);
         CHECK(files.count("particles_000" + std::to_string(frame) + ".ply") == 1);
     }
-    CHECK(files.size() == 9 * 3 + 2);
+    CHECK(files.size() == 9 * 4 + 2);
     CHECK(list_checkpoints(folder / "checkpoints").size() == 3);
     CHECK(read_file(folder / "scene.toml") == "[scene]\n");
     const std::string about = read_file(folder / "run.toml");

@@ -159,8 +159,8 @@ TEST_CASE("bodies are restored to the last bit, their masses from the scenario")
 
     World world;
     world.bodies = bodies;
-    CHECK(body_of(world, 1) == nullptr);
-    CHECK(body_of(world, 2) == &world.bodies[1]);
+    CHECK(body_of(world.bodies, 1) == nullptr);
+    CHECK(body_of(world.bodies, 2) == &world.bodies[1]);
     const auto hash = [](std::vector<RigidBody>& of) {
         return state_hash([&](StateVisitor& visit) { visit_state(of, visit, "bodies"); });
     };

@@ -274,7 +274,7 @@ TEST_CASE("every mistake is told with its place, its text and advice") {
         std::string text, place, phrase, advice;
     };
     const std::string solid =
-        "\n[[solid]]\nname = \"post\"\nmotion = \"rigid\"\nshape = { box = [0.05, 0.3, 0.05] }\nposition = "
+        "\n[[solid]]\nname = \"post\"\nmotion = \"elastic\"\nshape = { box = [0.05, 0.3, 0.05] }\nposition = "
         "[0.6, 0.2, 0.3]\n";
     const std::vector<Broken> table = {
         {with(good, "density = 998.0", "densty = 998.0"), "test.toml:13:1",
@@ -340,7 +340,7 @@ TEST_CASE("every mistake is told with its place, its text and advice") {
         {"[scene]\nduration = 1\n[domain]\nsize = [1, 1, 1]\nresolution = 10\n", "test.toml:1:1",
          "there is no liquid", "[[liquid.fill]]"},
         {"", "test.toml:1:1", "needs 'scene'", "add a table [scene]"},
-        {good + solid, "test.toml:36:10", "the method cut-cell does not admit rigid solids (\"post\")",
+        {good + solid, "test.toml:36:10", "the method cut-cell does not admit elastic solids (\"post\")",
          "flotsam list methods"},
         {good + with(solid, "[0.6, 0.2, 0.3]", "[9, 0.2, 0.3]"), "test.toml:38:12",
          "the solid \"post\" lies outside the domain", "domain reaches"},
@@ -547,4 +547,36 @@ TEST_CASE("mutated scenes give a scene or a UserError, never a crash") {
     CHECK_THROWS_AS(parse("a = " + std::string(200000, '[')), UserError);
     CHECK_THROWS_AS(parse(good, {deep + "a=1"}), UserError);
     CHECK(refused > 1000);
+}
+
+TEST_CASE("view and colours: read, checked, and no part of what a resumed run must share") {
+    const std::string with_post = good + R"(
+[[solid]]
+name = "post"
+shape = { box = [0.1, 0.5, 0.1] }
+position = [0.6, 0.2, 0.3]
+)";
+    const Scene plain = parse(with_post);
+    CHECK_FALSE(plain.view.camera);
+    CHECK_FALSE(plain.scenario.solids[0].color);
+    const std::vector<std::string> looks{"view.camera=[2,1,2]", "view.target=[0.5,0.2,0.3]",
+                                         "view.light=[0,1,0]", "view.liquid_color=[0.1,0.2,0.3]",
+                                         "solid.0.color=[1,0,0.5]"};
+    const Scene seen = parse(with_post, looks);
+    REQUIRE(seen.view.camera);
+    CHECK(seen.view.camera->x == 2);
+    CHECK(seen.view.target->y == 0.2);
+    CHECK(seen.view.light.y == 1);
+    CHECK(seen.view.liquid_color.z == 0.3);
+    REQUIRE(seen.scenario.solids[0].color);
+    CHECK(seen.scenario.solids[0].color->z == 0.5);
+    CHECK(seen.hash == plain.hash);
+    CHECK(parse(with_post, {"solid.0.slip=0.5"}).hash != plain.hash);
+    CHECK(parse(seen.effective_toml).view.camera->x == 2);
+
+    CHECK(error_of(with_post, {"view.light=[1,-1,0]"}).find("below the horizon") != std::string::npos);
+    CHECK(error_of(with_post, {"view.light=[0,0,0]"}).find("below the horizon") != std::string::npos);
+    CHECK(error_of(with_post, {"view.camera=[1,-1,0]"}).find("below the floor") != std::string::npos);
+    CHECK(error_of(with_post, {"solid.0.color=[1,2,0]"}).find("out of range") != std::string::npos);
+    CHECK(error_of(with_post, {"view.camera=[1,1]"}).find("3 numbers") != std::string::npos);
 }

@@ -17,6 +17,11 @@ struct IoError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// The disk does not take or give any more, whichever file it is: going on with the next file is useless.
+struct DiskError : IoError {
+    using IoError::IoError;
+};
+
 // What the driver is doing now, printed when a check fails ("flotsam run x.toml --resume, step 12, dt 0.01").
 void set_reproduction_hint(std::string hint);
 

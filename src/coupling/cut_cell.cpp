@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <functional>
+
 #include "core/stopwatch.h"
 #include "fluid/grid/advect.h"
 #include "fluid/grid/extrapolate.h"
@@ -13,6 +15,7 @@
 #include "fluid/grid/sources.h"
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
+#include "solid/rigid/solve_contacts.h"
 
 namespace flotsam {
 
@@ -57,6 +60,111 @@ void remove_inside(Particles& particles, const Scenario& scenario, double time) 
     remove_particles(particles, dead);
 }
 
+Pose pose_of(const Scenario& scenario, const Moment& at, std::size_t solid) {
+    if (const RigidBody* body = body_of(at.bodies, solid)) return pose_of(*body);
+    return pose_at(scenario.solids[solid], at.time);
+}
+
+ContactWalls contact_walls(const Domain& domain) {
+    ContactWalls walls{{{}, domain.size()}, {}};
+    for (int side = 0; side < 6; ++side)
+        walls.closed[side] = !domain.open(side) && !(domain.flat() && side / 2 == 2);
+    return walls;
+}
+
+// An estimate of the water that moves with each body: half of what it displaces, as with a sphere, as far as
+// its surface is wet [kg].
+std::vector<double> carried_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
+                                 const Field<double>& phi, const Domain& domain, double density) {
+    std::vector<double> wet(obstacles.list.size(), 0.0), all(obstacles.list.size(), 0.0);
+    for (const ObstaclePatch& patch : obstacles.patches) {
+        const double area = length(patch.area);
+        all[patch.obstacle] += area;
+        if (phi[patch.cell] < 0) wet[patch.obstacle] += area;
+    }
+    std::vector<double> mass;
+    for (const RigidBody& body : bodies) {
+        double volume = 0;
+        for (const double covered : obstacles.list[body.solid].cut->volume) volume += covered;
+        const double share = all[body.solid] > 0 ? wet[body.solid] / all[body.solid] : 0;
+        mass.push_back(0.5 * density * share * volume * domain.cell_volume());
+    }
+    return mass;
+}
+
+// Contacts and joints of bodies that the liquid holds. Their impulses are found for bodies that also carry
+// some of the water with them: with their own mass alone a light body would be pushed out of contact far too
+// gently, and the rounds of pressure and contacts would swing about instead of settling. What they agree on
+// does not depend on it.
+class ContactResponse {
+  public:
+    ContactResponse(const std::vector<RigidBody>& bodies, std::vector<double> carried_mass,
+                    std::vector<PlacedSolid> placed, std::vector<Contact> contacts,
+                    const std::vector<Joint>& joints, double dt, double tolerance)
+        : bodies_(bodies),
+          placed_(std::move(placed)),
+          contacts_(std::move(contacts)),
+          joints_(joints),
+          dt_(dt),
+          tolerance_(tolerance),
+          given_(bodies.size()) {
+        for (std::size_t b = 0; b < bodies.size(); ++b) {
+            RigidBody heavy = bodies[b];
+            const double share = 1 + carried_mass[b] / heavy.mass;
+            heavy.mass *= share;
+            heavy.inertia = heavy.inertia * share;
+            heavy.inverse_inertia = heavy.inverse_inertia * (1 / share);
+            heavy_.push_back(heavy);
+        }
+    }
+    // What the bodies do without the pressure changes by the impulses; says whether it did.
+    bool operator()(std::vector<MovableBody>& movable) {
+        if (contacts_.empty() && joints_.empty()) return false;
+        std::vector<RigidBody> now = heavy_;
+        for (std::size_t b = 0; b < now.size(); ++b) {
+            now[b].velocity = movable[b].motion.velocity;
+            set_spin(now[b], movable[b].motion.spin);
+            apply_impulse(now[b], {-given_[b].linear, -given_[b].angular});
+        }
+        const ContactImpulses impulses = solve_contacts(now, placed_, contacts_, joints_, dt_);
+        apply_impulses(now, impulses);
+        double change = 0;
+        for (std::size_t b = 0; b < now.size(); ++b) {
+            const double size = std::sqrt(heavy_[b].inertia.trace() / heavy_[b].mass);
+            change = std::max({change, length(now[b].velocity - movable[b].motion.velocity),
+                               size * length(spin_of(now[b]) - movable[b].motion.spin)});
+        }
+        if (change < tolerance_) return false;
+        for (std::size_t b = 0; b < now.size(); ++b) {
+            RigidBody body = bodies_[b];
+            body.velocity = movable[b].free.velocity;
+            set_spin(body, movable[b].free.spin);
+            apply_impulse(body, {impulses.on_body[b].linear - given_[b].linear,
+                                 impulses.on_body[b].angular - given_[b].angular});
+            movable[b].free = twist_of(body);
+        }
+        given_ = impulses.on_body;
+        return true;
+    }
+    void repair(std::vector<RigidBody>& bodies) const {
+        repair_positions(bodies, placed_, contacts_, joints_);
+    }
+
+  private:
+    const std::vector<RigidBody>& bodies_;
+    std::vector<RigidBody> heavy_;
+    std::vector<PlacedSolid> placed_;
+    std::vector<Contact> contacts_;
+    const std::vector<Joint>& joints_;
+    double dt_, tolerance_;
+    std::vector<Impulse> given_;
+};
+
+// How a body moves, seen from its pose's position.
+Twist motion_of(const MovableBody& body, const Pose& pose) {
+    return {body.motion.at(pose.position - body.center), body.motion.spin};
+}
+
 bool all_finite(const MacGrid& u) {
     for (const Field<double>& component : u)
         for (const double value : component.values())
@@ -67,7 +175,10 @@ bool all_finite(const MacGrid& u) {
 }  // namespace
 
 Capabilities CutCell::capabilities() const {
-    return {.liquid = true, .motions = {Motion::fixed, Motion::scripted}, .open_walls = true, .strong = true};
+    return {.liquid = true,
+            .motions = {Motion::fixed, Motion::scripted, Motion::rigid},
+            .open_walls = true,
+            .strong = true};
 }
 
 double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
@@ -89,6 +200,11 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
         if (const double v = largest_speed(solid, world.time, world.time + frame); v > 0)
             dt = std::min(dt, h / v);
     }
+    for (const RigidBody& body : world.bodies) {
+        const Box box = bounds(scenario.solids[body.solid].shape.mesh);
+        const double v = length(body.velocity) + length(spin_of(body)) * 0.5 * length(box.high - box.low);
+        dt = std::min(dt, g > 0 ? (std::sqrt(v * v + 4 * g * h) - v) / (2 * g) : v > 0 ? h / v : dt);
+    }
     return dt;
 }
 
@@ -103,35 +219,41 @@ std::shared_ptr<const MeshSurface> CutCell::surface_at(const Solid& solid, doubl
     return kept_surfaces_.back().surface;
 }
 
-std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, double from, double until) {
+std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const Moment& from,
+                                                const Moment& until) {
     std::vector<Obstacle> list;
-    for (const Solid& solid : scenario.solids) {
+    for (std::size_t i = 0; i < scenario.solids.size(); ++i) {
+        const Solid& solid = scenario.solids[i];
         list.push_back({.shape = solid.shape.distance,
-                        .before = pose_at(solid, from),
-                        .after = pose_at(solid, until),
+                        .before = pose_of(scenario, from, i),
+                        .after = pose_of(scenario, until, i),
                         .slip = solid.slip,
                         .motion = {},
                         .cut = nullptr});
         if (!solid.sequence) continue;
         Obstacle& obstacle = list.back();
-        obstacle.deformation =
-            std::make_shared<Deformation>(Deformation{surface_at(solid, from), surface_at(solid, until), {}});
+        obstacle.deformation = std::make_shared<Deformation>(
+            Deformation{surface_at(solid, from.time), surface_at(solid, until.time), {}});
         obstacle.shape = obstacle.deformation->after;
     }
     return list;
 }
 
-std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, double from, double until, double dt) {
+std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Moment& from,
+                                             const Moment& until, double dt) {
     std::vector<Obstacle> list = moving_obstacles(scenario, from, until);
     fixed_cuts_.resize(list.size());
     for (std::size_t s = 0; s < list.size(); ++s) {
         const Solid& solid = scenario.solids[s];
         Obstacle& obstacle = list[s];
-        obstacle.motion = twist_between(obstacle.after, pose_at(solid, until + dt), dt);
+        // What a rigid body does is for the solve to find out.
+        if (solid.motion != Motion::rigid)
+            obstacle.motion = twist_between(obstacle.after, pose_at(solid, until.time + dt), dt);
         const bool fixed = solid.motion == Motion::fixed;
         if (fixed) obstacle.cut = fixed_cuts_[s];
         if (obstacle.cut) continue;
-        const TriangleMesh mesh = mesh_at(solid, until);
+        TriangleMesh mesh = body_mesh_at(solid, until.time);
+        for (Vec3& v : mesh.vertices) v = obstacle.after.to_world(v);
         SurfaceMotion motion;
         if (solid.sequence) {
             const auto velocity = [&](const TriangleMesh& here, const TriangleMesh& there) {
@@ -139,9 +261,9 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, double fr
                 for (std::size_t i = 0; i < v.size(); ++i) v[i] = (v[i] - here.vertices[i]) / dt;
                 return v;
             };
-            motion = {velocity(mesh, mesh_at(solid, until + dt)), dt};
+            motion = {velocity(mesh, mesh_at(solid, until.time + dt)), dt};
             Deformation deformation = *obstacle.deformation;
-            deformation.velocity = velocity(deformation.after->mesh(), body_mesh_at(solid, until + dt));
+            deformation.velocity = velocity(deformation.after->mesh(), body_mesh_at(solid, until.time + dt));
             obstacle.deformation = std::make_shared<Deformation>(std::move(deformation));
         }
         obstacle.cut =
@@ -159,7 +281,8 @@ void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
         if (liquid.tiling->find(scenario.domain.cell_of(Vec3(p))) < 0) return;
     const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
     const Obstacles placed =
-        place_obstacles(cut_obstacles(scenario, world.time, world.time, dt), scenario.domain, liquid.tiling);
+        place_obstacles(cut_obstacles(scenario, {world.time, world.bodies}, {world.time, world.bodies}, dt),
+                        scenario.domain, liquid.tiling);
     liquid.open_volume = placed.open_volume;
     liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed).phi;
 }
@@ -167,6 +290,7 @@ void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
 void CutCell::start(World& world, const Scenario& scenario) {
     LiquidState& liquid = world.liquid;
     const Domain& domain = scenario.domain;
+    world.bodies = bodies_at_start(scenario);
     liquid.particles = seed_fills(domain, scenario.liquid);
     remove_inside(liquid.particles, scenario, 0);
     liquid.tiling = tiling_around(liquid.particles, domain, 6);
@@ -192,8 +316,11 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
 
     // Half of the way with last step's velocity; some liquid comes in and some goes.  [Zarifi17 Alg. 3, 3]
+    next.bodies = now.bodies;
+    for (RigidBody& body : next.bodies) advance(body, 0.5 * dt);
+    const std::vector<RigidBody> halfway = next.bodies;
     const double middle = ctx.time + 0.5 * dt, end = ctx.time + dt;
-    std::vector<Obstacle> solids = cut_obstacles(scenario, ctx.time, middle, dt);
+    std::vector<Obstacle> solids = cut_obstacles(scenario, {ctx.time, now.bodies}, {middle, halfway}, dt);
     liquid.particles = old.particles;
     advance_particles(liquid.particles, old.velocity, domain, 0.5 * dt, solids);
     Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
@@ -204,7 +331,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     stage_done("advect");
 
     // Where do the solids cut the grid now?                                           [Section 4.4.1]
-    const Obstacles obstacles = place_obstacles(std::move(solids), domain, liquid.tiling);
+    Obstacles obstacles = place_obstacles(std::move(solids), domain, liquid.tiling);
     liquid.open_volume = obstacles.open_volume;
     stage_done("cut");
 
@@ -229,23 +356,53 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
 
     // One solve: incompressibility, gravity and the free surface together.            [Alg. 3, 5-7 and 9]
     ledger.friction = apply_wall_friction(liquid.velocity, solved_phi, domain, settings.density, dt);
-    std::vector<Vec3> solid_friction(scenario.solids.size());
+    std::vector<MovableBody> movable;
+    for (const RigidBody& body : next.bodies) {
+        movable.push_back({body.solid, body.center, inverse_mass(body), inverse_inertia_in_world(body),
+                           twist_of(body), twist_of(body)});
+        obstacles.list[body.solid].motion = motion_of(movable.back(), pose_of(body));
+    }
+    std::vector<SolidImpulse> solid_friction(scenario.solids.size());
     ledger.friction += apply_obstacle_friction(liquid.velocity, solved_phi, obstacles, domain,
                                                settings.density, dt, solid_friction);
+    for (std::size_t b = 0; b < movable.size(); ++b) {
+        RigidBody& body = next.bodies[b];
+        const SolidImpulse& rubbed = solid_friction[body.solid];
+        apply_impulse(body, {scenario.gravity * (body.mass * dt) + rubbed.linear,
+                             rubbed.angular + cross(pose_of(body).position - body.center, rubbed.linear)});
+        movable[b].free = movable[b].motion = twist_of(body);
+    }
+    if (!contact_shapes_) contact_shapes_.emplace(scenario.solids, scenario.joints);
+    // Before gravity: what a body at rest gains in a step is not an approach to rebound from.
+    std::vector<PlacedSolid> placed = place_solids(scenario.solids, halfway, middle, dt);
+    std::vector<Contact> touching;
+    if (!next.bodies.empty()) touching = contact_shapes_->find(placed, contact_walls(domain), dt, domain.h);
+    const std::vector<RigidBody> pushed = next.bodies;
+    ContactResponse contacts(pushed, carried_mass(pushed, obstacles, solved_phi, domain, settings.density),
+                             std::move(placed), std::move(touching), scenario.joints, dt,
+                             1e-4 * std::max(length(scenario.gravity), 1.0) * dt);
     const PressureSystem system =
         pressure_system(domain, std::move(solved_phi), scenario.gravity, settings.density, obstacles);
     std::array<Field<char>, 3> changed;
     liquid.potential = old.potential;
-    const ProjectionReport projection =
-        project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed);
+    const ProjectionReport projection = project(system, crowding, dt, scenario.solver, liquid.velocity,
+                                                liquid.potential, changed, movable, std::ref(contacts));
     report.solve = projection.solve;
     report.largest_divergence = projection.largest_divergence;
     ledger.walls = projection.wall_impulse;
     next.loads = projection.loads;
     for (std::size_t s = 0; s < next.loads.size(); ++s) {
         ledger.solids -= next.loads[s].force * dt;
-        next.loads[s].force += solid_friction[s] / dt;
+        next.loads[s].force += solid_friction[s].linear / dt;
+        next.loads[s].torque += solid_friction[s].angular / dt;
     }
+    for (std::size_t b = 0; b < movable.size(); ++b) {
+        RigidBody& body = next.bodies[b];
+        body.velocity = movable[b].motion.velocity;
+        set_spin(body, movable[b].motion.spin);
+        obstacles.list[body.solid].motion = motion_of(movable[b], pose_of(body));
+    }
+    contacts.repair(next.bodies);
     stage_done("pressure");
     if (!report.solve.converged) return report.reject("the pressure solve did not converge");
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");
@@ -277,7 +434,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     stage_done("to_particles");
 
     // The other half of the way, with the new velocity.
-    const std::vector<Obstacle> onwards = moving_obstacles(scenario, middle, end);
+    for (RigidBody& body : next.bodies) advance(body, 0.5 * dt);
+    const std::vector<Obstacle> onwards = moving_obstacles(scenario, {middle, halfway}, {end, next.bodies});
     if (settings.carrier == Carrier::apic)
         advance_by_own_velocity(liquid.particles, domain, 0.5 * dt, onwards);
     else

@@ -11,6 +11,7 @@
 //   Eq. 4.40-4.44  ghost fluid                PressureSystem::face, surface_potential
 //   Section 4.5    markers                    advance_particles, surface_from_particles
 //   Section 4.6    extrapolation              extrapolate, constrain_velocity
+//   Section 5.2.3  rigid bodies               project: (A + J C J^T) x = b, BodyTerm, LowRank
 //   u -> velocity; p -> potential (pi = p - rho g.x); phi -> phi; theta -> Face::theta; Delta x -> Domain::h
 // Where the code deviates, and why
 //   - Gravity is a potential in the pressure solve rather than an addition to u (lines 5-7 of Algorithm 3):
@@ -27,14 +28,25 @@
 //   - Cut-cell areas are exact for the solids' meshes (cut_cells.h), not taken from a distance field (Fig. 5.2).
 //   - A cell that a solid thinner than a cell divides stands for one of its sides, and the faces to the
 //     other side are closed (place_obstacles): nothing leaks and each side has its own pressure, but the
-//     solid acts up to half a cell from its true place there. One pressure per piece of a cell is still to
-//     come, as is Chapter 5.
+//     solid acts up to half a cell from its true place there (docs/decisions/0005).
+//   - Everything moves half a step before the solve and half a step after it (docs/decisions/0006).
+//   - Rigid bodies are eliminated from the system (Section 5.2.3) and kept as rank-6 terms on every multigrid
+//     level; contacts are agreed upon within the step (docs/decisions/0007). Elastic bodies are still to come.
 // clang-format on
 #pragma once
 
+#include <optional>
+
 #include "coupling/scheme.h"
+#include "solid/rigid/contact.h"
 
 namespace flotsam {
+
+// A time and where the bodies are then.
+struct Moment {
+    double time;
+    const std::vector<RigidBody>& bodies;
+};
 
 class CutCell final : public Scheme {
   public:
@@ -46,15 +58,18 @@ class CutCell final : public Scheme {
   private:
     // The scene's solids as they move from one time to another, cut where they are then; the liquid shall
     // feel how they move on during the time `dt` after that.
-    std::vector<Obstacle> cut_obstacles(const Scenario& scenario, double from, double until, double dt);
+    std::vector<Obstacle> cut_obstacles(const Scenario& scenario, const Moment& from, const Moment& until,
+                                        double dt);
     // Where the surface is at the end of a step that the world has finished.
     void find_surface(World& world, const Scenario& scenario, double dt);
 
     // The scene's solids as particles meet them on their way.
-    std::vector<Obstacle> moving_obstacles(const Scenario& scenario, double from, double until);
+    std::vector<Obstacle> moving_obstacles(const Scenario& scenario, const Moment& from, const Moment& until);
     // The surface of a solid that deforms, in body coordinates: a function of time alone, kept for a while.
     std::shared_ptr<const MeshSurface> surface_at(const Solid& solid, double time);
 
+    // Derived from the scenario when they are first needed.
+    std::optional<ContactShapes> contact_shapes_;
     std::vector<std::shared_ptr<const CutSolid>> fixed_cuts_;  // of solids that stand still, cut once
     struct KeptSurface {
         const Solid* solid;

@@ -34,7 +34,7 @@ void sync_folder(const fs::path& folder) {
 
 }  // namespace
 
-IoError disk_error(std::string_view what, const fs::path& file, int error) {
+DiskError disk_error(std::string_view what, const fs::path& file, int error) {
     std::string text = fmt::format("cannot {} {}: {}", what, file.string(), std::strerror(error));
     switch (error) {
         case ENOSPC:
@@ -57,7 +57,7 @@ IoError disk_error(std::string_view what, const fs::path& file, int error) {
         default:
             break;
     }
-    return IoError(text);
+    return DiskError(text);
 }
 
 void write_fully(int descriptor, const void* bytes, std::size_t size, const fs::path& file) {

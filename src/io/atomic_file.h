@@ -10,9 +10,9 @@
 
 namespace flotsam {
 
-// An IoError that says what could not be done to which file, why, and what to do about it. `error` is an
+// An error that says what could not be done to which file, why, and what to do about it. `error` is an
 // errno.
-IoError disk_error(std::string_view what, const std::filesystem::path& file, int error);
+DiskError disk_error(std::string_view what, const std::filesystem::path& file, int error);
 
 // Writes all bytes to an open file; throws a disk_error about `file` when the disk does not take them.
 void write_fully(int descriptor, const void* bytes, std::size_t size, const std::filesystem::path& file);

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "core/parallel.h"
 #include "fluid/grid/sample.h"
+#include "fluid/grid/skin.h"
 #include "geometry/surface_nets.h"
 #include "io/ply.h"
 #include "io/vdb.h"
@@ -12,16 +16,6 @@ namespace flotsam {
 
 namespace {
 
-struct FrameFile {
-    std::string_view stem, extension;
-};
-constexpr FrameFile surface_file{"surface_", ".ply"}, volume_file{"volume_", ".vdb"},
-    particles_file{"particles_", ".ply"}, solids_file{"solids_", ".ply"};
-
-std::string name_of(FrameFile file, int frame) {
-    return fmt::format("{}{:04}{}", file.stem, frame, file.extension);
-}
-
 std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const std::vector<Vec3f>& points) {
     std::vector<Vec3f> velocity(points.size());
     parallel_for(std::int64_t(points.size()), 1024,
@@ -29,34 +23,80 @@ std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const s
     return velocity;
 }
 
-// Adds a solid's surface at a time, and the velocities of its vertices over the millisecond before.
-void append_solid(const Solid& solid, double time, SurfaceMesh& mesh, std::vector<Vec3f>& velocity) {
+// The scene's solids, the rigid ones starting where they are now.
+std::vector<Solid> solids_now(const World& world, const Scenario& scenario) {
+    std::vector<Solid> solids = scenario.solids;
+    for (const RigidBody& body : world.bodies) solids[body.solid].start = pose_of(body);
+    return solids;
+}
+
+// Adds a solid's surface at a time, and the velocities of its vertices: of a body as it moves, of others over
+// the millisecond before.
+void append_solid(const Solid& solid, const RigidBody* body, double time, SurfaceMesh& mesh,
+                  std::vector<Vec3f>& velocity) {
     const TriangleMesh now = mesh_at(solid, time), before = mesh_at(solid, time - 1e-3);
     const auto first = static_cast<std::int32_t>(mesh.vertices.size());
     for (std::size_t v = 0; v < now.vertices.size(); ++v) {
         mesh.vertices.push_back(Vec3f(now.vertices[v]));
-        velocity.push_back(Vec3f((now.vertices[v] - before.vertices[v]) / 1e-3));
+        velocity.push_back(Vec3f(body ? twist_of(*body).at(now.vertices[v] - body->center)
+                                      : (now.vertices[v] - before.vertices[v]) / 1e-3));
     }
     for (const Int3 t : now.triangles) mesh.triangles.push_back({first + t.x, first + t.y, first + t.z});
 }
 
 }  // namespace
 
-Field<double> surface_beside_solids(const World& world, const Scenario& scenario) {
+std::string FrameFile::name(int frame) const { return fmt::format("{}{:04}{}", stem, frame, extension); }
+
+int FrameFile::frame_of(std::string_view file) const {
+    if (!file.starts_with(stem) || !file.ends_with(extension)) return -1;
+    if (file.size() < stem.size() + 4 + extension.size()) return -1;
+    const std::string_view digits = file.substr(stem.size(), file.size() - stem.size() - extension.size());
+    int frame = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), frame);
+    return error == std::errc{} && end == digits.data() + digits.size() && frame >= 0 ? frame : -1;
+}
+
+std::vector<int> FrameFile::frames_in(const std::filesystem::path& folder) const {
+    std::vector<int> frames;
+    std::error_code error;  // a folder that cannot be read holds none
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+        if (const int frame = frame_of(entry.path().filename().string()); frame >= 0) frames.push_back(frame);
+    std::sort(frames.begin(), frames.end());
+    return frames;
+}
+
+Field<double> pressure_in_liquid(const World& world, const Scenario& scenario) {
+    const LiquidState& liquid = world.liquid;
     const Domain& domain = scenario.domain;
-    Field<double> phi = world.liquid.phi;
-    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-        const PlacedShape shape = shape_of(world, scenario, s);
+    Field<double> pressure(liquid.phi.shared_tiling(), 0);
+    if (liquid.potential.empty()) return pressure;
+    for_each_cell(pressure.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
+        const bool solid = !liquid.open_volume.empty() && liquid.open_volume[n] == 0;
+        // Where liquid came only after the last solve, there is no pressure yet.
+        if (liquid.phi[n] >= 0 || solid || liquid.potential[n] == 0) return;
+        pressure[n] =
+            liquid.potential[n] + scenario.liquid.density * dot(scenario.gravity, domain.cell_center(c));
+    });
+    return pressure;
+}
+
+void end_at_solids(Field<double>& phi, const Domain& domain, const std::vector<Solid>& solids, double time,
+                   double overlap) {
+    for (const Solid& solid : solids) {
+        const PlacedShape shape = shape_at(solid, time);
+        const Box body = bounds(body_mesh_at(solid, time));
+        const Vec3 edges = body.high - body.low;
+        const double depth = std::min(overlap, 0.2 * std::min({edges.x, edges.y, edges.z}));
         // Beyond the band in which distances are kept the solid changes nothing.
         Box reach = shape.bounds();
         const Vec3 band = Vec3{1, 1, 1} * outside_distance(domain);
         reach = {reach.low - band, reach.high + band};
         for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
             const Vec3 p = domain.cell_center(c);
-            if (reach.contains(p)) phi[n] = std::max(phi[n], -shape.distance(p));
+            if (reach.contains(p)) phi[n] = std::max(phi[n], -shape.distance(p) - depth);
         });
     }
-    return phi;
 }
 
 void FrameExporter::on_start(const World& world, int frame) {
@@ -68,36 +108,50 @@ void FrameExporter::on_frame(World& world, int frame) { write(world, frame); }
 void FrameExporter::write(const World& world, int frame) const {
     const LiquidState& liquid = world.liquid;
     const Domain& domain = scenario_.domain;
-    const Field<double> phi =
-        output_.surface || output_.volume ? surface_beside_solids(world, scenario_) : Field<double>{};
-    if (output_.surface) {
-        const SurfaceMesh mesh = extract_surface(phi, domain.h);
-        write_ply(folder_ / name_of(surface_file, frame), mesh,
-                  velocities_at(liquid.velocity, domain, mesh.vertices));
+    const std::vector<Solid> solids = solids_now(world, scenario_);
+    if (output_.surface) write_surface(world, frame);
+    if (output_.volume) {
+        Field<double> phi = liquid.phi;
+        end_at_solids(phi, domain, solids, world.time, 0);
+        write_vdb(folder_ / volume_file.name(frame), phi, liquid.velocity,
+                  pressure_in_liquid(world, scenario_), domain.h);
     }
-    if (output_.volume) write_vdb(folder_ / name_of(volume_file, frame), phi, liquid.velocity, domain.h);
     if (output_.particles) {
         const Particles& particles = liquid.particles;
         const bool massless = particles.velocity.empty();  // markers move with the grid
-        write_ply(folder_ / name_of(particles_file, frame), particles.position,
+        write_ply(folder_ / particles_file.name(frame), particles.position,
                   massless ? velocities_at(liquid.velocity, domain, particles.position) : particles.velocity);
     }
     if (output_.solids && !scenario_.solids.empty()) {
         SurfaceMesh mesh;
         std::vector<Vec3f> velocity;
-        for (const Solid& solid : scenario_.solids) append_solid(solid, world.time, mesh, velocity);
-        write_ply(folder_ / name_of(solids_file, frame), mesh, velocity);
+        for (std::size_t s = 0; s < solids.size(); ++s)
+            append_solid(solids[s], body_of(world.bodies, s), world.time, mesh, velocity);
+        write_ply(folder_ / solids_file.name(frame), mesh, velocity);
     }
 }
 
+void FrameExporter::write_surface(const World& world, int frame) const {
+    const LiquidState& liquid = world.liquid;
+    const Domain& domain = scenario_.domain;
+    // A slab has no room for finer cells across; it is shown from its volume.
+    Skin skin = domain.flat() ? Skin{domain, liquid.phi, {}}
+                              : make_skin(liquid.particles, liquid.phi, domain, output_.surface_refinement);
+    // Half a cell into the solid, so that a picture finds no air between liquid and solid.
+    end_at_solids(skin.phi, skin.domain, solids_now(world, scenario_), world.time,
+                  domain.flat() ? 0 : 0.5 * domain.h);
+    const SurfaceMesh mesh = extract_surface(skin.phi, skin.domain.h);
+    write_ply(folder_ / surface_file.name(frame), mesh,
+              velocities_at(liquid.velocity, domain, mesh.vertices));
+    const Particles& spray = skin.spray;
+    write_ply(
+        folder_ / spray_file.name(frame), spray.position,
+        spray.velocity.empty() ? velocities_at(liquid.velocity, domain, spray.position) : spray.velocity);
+}
+
 bool is_frame_file(const std::string& name) {
-    for (const FrameFile file : {surface_file, volume_file, particles_file, solids_file}) {
-        if (!name.starts_with(file.stem) || !name.ends_with(file.extension)) continue;
-        if (name.size() < file.stem.size() + 4 + file.extension.size()) continue;
-        const std::string number =
-            name.substr(file.stem.size(), name.size() - file.stem.size() - file.extension.size());
-        if (number.find_first_not_of("0123456789") == std::string::npos) return true;
-    }
+    for (const FrameFile& file : {surface_file, spray_file, volume_file, particles_file, solids_file})
+        if (file.frame_of(name) >= 0) return true;
     return false;
 }
 

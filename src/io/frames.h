@@ -2,14 +2,29 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/driver.h"
 #include "sim/run_settings.h"
 
 namespace flotsam {
 
-// Writes surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply and solids_NNNN.ply, as the settings ask;
-// frame 0 is the start.
+// One kind of file that there is for every frame.
+struct FrameFile {
+    std::string_view stem, extension;
+    std::string name(int frame) const;  // "surface_0012.ply"
+    // The number in such a name; -1 when the name is not of this kind.
+    int frame_of(std::string_view name) const;
+    // Frames of which a folder holds this file, in order.
+    std::vector<int> frames_in(const std::filesystem::path& folder) const;
+};
+constexpr FrameFile surface_file{"surface_", ".ply"}, volume_file{"volume_", ".vdb"},
+    spray_file{"spray_", ".ply"}, particles_file{"particles_", ".ply"}, solids_file{"solids_", ".ply"};
+
+// Writes surface_NNNN.ply with spray_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply and solids_NNNN.ply, as
+// the settings ask; frame 0 is the start.
 class FrameExporter : public Observer {
   public:
     FrameExporter(std::filesystem::path folder, const Scenario& scenario, const OutputSettings& output)
@@ -20,15 +35,20 @@ class FrameExporter : public Observer {
 
   private:
     void write(const World& world, int frame) const;
+    void write_surface(const World& world, int frame) const;
 
     std::filesystem::path folder_;
     const Scenario& scenario_;
     OutputSettings output_;
 };
 
-// The liquid's distance, which the simulation continues into solids, ended at their surfaces: what a picture
-// needs.
-Field<double> surface_beside_solids(const World& world, const Scenario& scenario);
+// Ends a distance to the liquid, which goes on into solids, `overlap` inside their surfaces [m]; less in
+// solids that are too thin for it.
+void end_at_solids(Field<double>& phi, const Domain& domain, const std::vector<Solid>& solids, double time,
+                   double overlap);
+
+// Pressure in the liquid, 0 elsewhere [Pa].
+Field<double> pressure_in_liquid(const World& world, const Scenario& scenario);
 
 // Is this the name of a file that FrameExporter writes?
 bool is_frame_file(const std::string& name);

@@ -1,4 +1,4 @@
-// Surfaces and particles as binary PLY files, for Blender, Houdini, MeshLab and the like.
+// Surfaces and particles as binary PLY files, for Blender, Houdini, MeshLab and our own pictures.
 #pragma once
 
 #include <filesystem>
@@ -16,5 +16,13 @@ void write_ply(const std::filesystem::path& file, const SurfaceMesh& mesh,
 // Points at `position` [m] with `velocity` [m/s].
 void write_ply(const std::filesystem::path& file, const std::vector<Vec3f>& position,
                const std::vector<Vec3f>& velocity);
+
+// What was written, read again. `triangles` is empty for particles.
+struct PlyContent {
+    SurfaceMesh mesh;
+    std::vector<Vec3f> velocity;  // of each vertex [m/s]
+};
+// Throws IoError that says what is wrong with a file that cannot be read, is damaged or not one of ours.
+PlyContent read_ply(const std::filesystem::path& file);
 
 }  // namespace flotsam

@@ -61,15 +61,22 @@ void Progress::on_finish(World& world, int, bool) {
 
 void Progress::draw(const World& world) {
     drawn_ = Clock::now();
-    constexpr int width = 24;
-    const int full = std::clamp(int(width * world.time / duration_), 0, width);
     const double frames =
         (world.time - first_time_) / duration_ * last_frame_;  // since the start of this process
     const double seconds_per_frame = frames > 0 ? seconds_since(start_) / frames : 0;
     const double steps_per_frame = frames > 0 ? double(world.step - first_step_) / frames : 0;
-    std::string line = fmt::format(
-        "[{:=<{}}{:<{}}] frame {}/{}  {:.3f} s  {} left  {:.2f} s/frame  {:.1f} steps/frame", "", full, "",
-        width - full, frame_, last_frame_, world.time, time_left(world), seconds_per_frame, steps_per_frame);
+    draw_progress_line(fmt::format("{} frame {}/{}  {:.3f} s  {} left  {:.2f} s/frame  {:.1f} steps/frame",
+                                   progress_bar(world.time / duration_), frame_, last_frame_, world.time,
+                                   time_left(world), seconds_per_frame, steps_per_frame));
+}
+
+std::string progress_bar(double share) {
+    constexpr int width = 24;
+    const int full = std::clamp(int(width * share), 0, width);
+    return fmt::format("[{:=<{}}{:<{}}]", "", full, "", width - full);
+}
+
+void draw_progress_line(std::string line) {
     // A line that wraps could not be drawn over.
     line.resize(std::min(line.size(), terminal_columns() - 1));
     fmt::print(stderr, "\r{}\x1b[K", line);

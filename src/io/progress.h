@@ -32,6 +32,11 @@ class Progress : public Observer {
     Clock::time_point start_, frame_start_, drawn_;
 };
 
+// "[======      ]", `share` of it full.
+std::string progress_bar(double share);
+// Draws over the line that was drawn before, on a terminal.
+void draw_progress_line(std::string line);
+
 // "1:05" or "2:03:09".
 std::string clock_text(double seconds);
 

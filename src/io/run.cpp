@@ -1,11 +1,7 @@
 #include "io/run.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -15,6 +11,7 @@
 #include "io/checkpoint.h"
 #include "io/frames.h"
 #include "io/progress.h"
+#include "io/signal_guard.h"
 #include "io/transforms.h"
 
 namespace flotsam {
@@ -24,55 +21,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kept_checkpoints = 3;
-
-// While it lives, Ctrl-C, SIGTERM and a closed terminal ask the run to stop after the step under way; a
-// second time they end the process at once. Writing beyond the limit of ulimit -f becomes an error instead of
-// a death.
-class SignalGuard {
-  public:
-    SignalGuard() {
-        stop_ = false;
-        signal_ = 0;
-        for (std::size_t n = 0; n < std::size(handled); ++n) {
-            struct sigaction action {};
-            action.sa_handler = on_signal;
-            sigemptyset(&action.sa_mask);
-            ::sigaction(handled[n], nullptr, &before_[n]);
-            if (before_[n].sa_handler != SIG_IGN)
-                ::sigaction(handled[n], &action, nullptr);  // nohup stays nohup
-        }
-        size_before_ = ::signal(SIGXFSZ, SIG_IGN);
-    }
-    SignalGuard(const SignalGuard&) = delete;
-    SignalGuard& operator=(const SignalGuard&) = delete;
-    ~SignalGuard() {
-        for (std::size_t n = 0; n < std::size(handled); ++n) ::sigaction(handled[n], &before_[n], nullptr);
-        ::signal(SIGXFSZ, size_before_);
-    }
-
-    const std::atomic<bool>& stop() const { return stop_; }
-    int signal() const { return signal_; }
-
-  private:
-    static constexpr int handled[] = {SIGINT, SIGTERM, SIGHUP};
-
-    static void on_signal(int number) {
-        if (stop_.exchange(true)) {
-            ::signal(number, SIG_DFL);
-            ::raise(number);
-            return;
-        }
-        signal_ = number;
-        constexpr char text[] = "\nstopping after this step; Ctrl-C again to quit at once\n";
-        [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text, sizeof text - 1);
-    }
-
-    static inline std::atomic<bool> stop_;
-    static inline std::atomic<int> signal_;
-    static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
-    struct sigaction before_[std::size(handled)];
-    void (*size_before_)(int);
-};
 
 // Must come last among the observers: a checkpoint says that everything before it is on the disk.
 class Checkpointer : public Observer {
@@ -151,7 +99,7 @@ int RunResult::exit_code() const {
 
 RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
                     const std::vector<Observer*>& extra) {
-    const SignalGuard signals;
+    const SignalGuard signals("stopping after this step");
     const Scenario& scenario = inputs.scenario;
     RunResult result;
     const fs::path checkpoints = options.folder / "checkpoints";

@@ -98,6 +98,7 @@ bool is_root_file(const std::string& name) {
     return name == "run.toml" || name == "scene.toml" || name == "audit.csv" || name == "probes.csv" ||
            name == "transforms.csv" || name == "solids.glb";
 }
+bool is_picture(const std::string& name) { return name.ends_with(".png") || name.ends_with(".mp4"); }
 bool is_plot(const std::string& name) { return name == "index.html" || name.ends_with(".svg"); }
 bool is_checkpoint(const std::string& name) { return name.starts_with("step_") && name.ends_with(".h5"); }
 
@@ -113,6 +114,7 @@ void remove_left_overs(const fs::path& folder) {
     remove_files(folder, left_over(is_root_file));
     remove_files(folder / "frames", left_over(is_frame_file));
     remove_files(folder / "checkpoints", left_over(is_checkpoint));
+    remove_files(folder / "pictures", left_over(is_picture));
     remove_files(folder / "plots", left_over(is_plot));
 }
 
@@ -122,6 +124,7 @@ void remove_run(const fs::path& folder) {
     remove_left_overs(folder);
     remove_files(folder / "plots", is_plot);
     remove_files(folder / "checkpoints", is_checkpoint);
+    remove_files(folder / "pictures", is_picture);  // they show what is about to go
     remove_files(folder / "frames", is_frame_file);
     remove_files(folder, [](const std::string& name) { return is_root_file(name) && name != "run.toml"; });
     remove_files(folder, is_root_file);

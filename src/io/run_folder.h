@@ -4,9 +4,11 @@
 //   frames/       surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply, solids_NNNN.ply
 //   audit.csv     the physics of every step
 //   probes.csv    what the scene's probes measured
+//   checkpoints/  step_NNNNNNNN.h5, the last three
+//   pictures/     VIEW_NNNN.png and VIEW.mp4, if it was rendered
+//   plots/        index.html and the charts of `flotsam plot`
 //   transforms.csv, solids.glb   where solids are at every frame, as a table and as an animation; if any
-//   moves checkpoints/  step_NNNNNNNN.h5, the last three plots/        index.html and the charts of `flotsam
-//   plot`
+//                 moves
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "io/vdb.h"
 
 #include <fmt/format.h>
+#include <openvdb/io/Stream.h>
 #include <openvdb/openvdb.h>
 
 #include <algorithm>
@@ -113,14 +114,93 @@ openvdb::Vec3fGrid::Ptr velocity_grid(const MacGrid& velocity, double h) {
     return grid;
 }
 
+openvdb::FloatGrid::Ptr pressure_grid(const Field<double>& pressure, double h) {
+    using Leaf = openvdb::FloatTree::LeafNodeType;
+    auto grid = openvdb::FloatGrid::create(0);
+    grid->setName("pressure");
+    grid->setTransform(cell_centred(h));
+    const Tiling& tiling = pressure.tiling();
+    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+        auto leaf = std::make_unique<Leaf>(first_voxel(tiling, slot), 0.0f);
+        fill_leaf(*leaf, tiling, slot, tiling.cells(), [&](Leaf& l, openvdb::Index offset, std::int64_t n) {
+            if (pressure[n] != 0) l.setValueOn(offset, float(pressure[n]));
+        });
+        if (!leaf->isEmpty()) grid->tree().addLeaf(leaf.release());
+    }
+    return grid;
+}
+
+// The tiles of the domain that some grid says anything about.
+std::shared_ptr<const Tiling> tiles_of(const openvdb::GridPtrVec& grids, const Domain& domain) {
+    std::vector<Int3> tiles;
+    const Int3 count = (domain.cells + Int3{Tiling::side, Tiling::side, Tiling::side});
+    for (int k = 0; k < count.z / Tiling::side; ++k)
+        for (int j = 0; j < count.y / Tiling::side; ++j)
+            for (int i = 0; i < count.x / Tiling::side; ++i) {
+                const openvdb::Coord first(i * Tiling::side, j * Tiling::side, k * Tiling::side);
+                bool said = false;
+                for (const auto& grid : grids) {
+                    if (const auto scalars = openvdb::gridPtrCast<openvdb::FloatGrid>(grid))
+                        said = said || scalars->tree().probeConstLeaf(first) ||
+                               scalars->tree().getValue(first) != scalars->background();
+                    if (const auto vectors = openvdb::gridPtrCast<openvdb::Vec3fGrid>(grid))
+                        said = said || vectors->tree().probeConstLeaf(first);
+                }
+                if (said) tiles.push_back({i, j, k});
+            }
+    return std::make_shared<Tiling>(domain.cells, std::move(tiles));
+}
+
+template <class Grid, class Read>
+Field<double> field_of(const Grid& grid, const std::shared_ptr<const Tiling>& tiling, double background,
+                       const Read& read) {
+    Field<double> field(tiling, background);
+    parallel_for(tiling->tile_count(), 16, [&](std::int64_t slot) {
+        const auto values = grid.getConstAccessor();
+        for_each_cell_of_tile(*tiling, slot, tiling->cells() + Int3{1, 1, 1}, [&](Int3 c, std::int64_t n) {
+            field[n] = read(values.getValue(openvdb::Coord(c.x, c.y, c.z)));
+        });
+    });
+    return field;
+}
+
 }  // namespace
 
+VolumeFrame read_vdb(const std::filesystem::path& file, const Domain& domain) {
+    openvdb::initialize();
+    const auto bad = [&](std::string_view why) { return IoError(fmt::format("{}: {}", file.string(), why)); };
+    std::istringstream bytes(read_file(file));
+    openvdb::GridPtrVecPtr grids;
+    try {
+        grids = openvdb::io::Stream(bytes, /*delayLoad=*/false).getGrids();
+    } catch (const std::exception& error) {
+        throw bad(fmt::format("cut off or not a VDB file ({})", error.what()));
+    }
+    const auto tiling = tiles_of(*grids, domain);
+    VolumeFrame frame;
+    for (const auto& grid : *grids) {
+        if (std::abs(grid->voxelSize()[0] - domain.h) > 1e-6 * domain.h)
+            throw bad("belongs to another scene: its cells have another size");
+        if (const auto scalars = openvdb::gridPtrCast<openvdb::FloatGrid>(grid)) {
+            Field<double>& field = grid->getName() == "distance" ? frame.distance : frame.pressure;
+            field =
+                field_of(*scalars, tiling, scalars->background(), [](float value) { return double(value); });
+        } else if (const auto vectors = openvdb::gridPtrCast<openvdb::Vec3fGrid>(grid)) {
+            for (int axis = 0; axis < 3; ++axis)
+                frame.velocity[axis] = field_of(
+                    *vectors, tiling, 0, [axis](const openvdb::Vec3f& value) { return double(value[axis]); });
+        }
+    }
+    return frame;
+}
+
 void write_vdb(const std::filesystem::path& file, const Field<double>& phi, const MacGrid& velocity,
-               double h) {
+               const Field<double>& pressure, double h) {
     openvdb::initialize();
     openvdb::GridCPtrVec grids;
     if (!phi.empty()) grids.push_back(distance_grid(phi, h));
     if (!velocity[0].empty()) grids.push_back(velocity_grid(velocity, h));
+    if (!pressure.empty()) grids.push_back(pressure_grid(pressure, h));
     std::string bytes = MemoryArchive().write(grids);
     name_by_contents(bytes);
     write_file(file, bytes);

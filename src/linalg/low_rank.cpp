@@ -72,6 +72,43 @@ SixBySix<double> join_in_series(const SixBySix<double>& c, const SixBySix<double
     return result;
 }
 
+SolveReport solve_iccg(const Network<double>& network, const LowRank<double>& modes,
+                       std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance) {
+    const AssembledNetwork assembled = assemble(network);
+    const auto solve = [&](std::span<const double> rhs, std::span<double> unknown) {
+        std::vector<double> packed_b, packed_x;
+        for (const std::int64_t n : assembled.cell_index)
+            packed_b.push_back(rhs[n]), packed_x.push_back(unknown[n]);
+        const SolveReport report = solve_iccg(assembled.matrix, packed_b, packed_x, tolerance);
+        for (std::size_t r = 0; r < packed_x.size(); ++r) unknown[assembled.cell_index[r]] = packed_x[r];
+        return report;
+    };
+    SolveReport report = solve(b, x);
+    if (modes.empty()) return report;
+    // Columns of A^-1 J, mode by mode; then (1 + C J^T A^-1 J) y = C J^T A^-1 b and x = A^-1 b - A^-1 J y.
+    const std::int64_t groups = modes.groups();
+    std::vector<std::vector<double>> response(6 * groups, std::vector<double>(x.size(), 0.0));
+    Eigen::MatrixXd system = Eigen::MatrixXd::Identity(6 * groups, 6 * groups);
+    for (std::int64_t m = 0; m < 6 * groups; ++m) {
+        std::vector<double> column(x.size(), 0.0);
+        std::vector<Six<double>> one(groups, Six<double>{});
+        one[m / 6][m % 6] = 1;
+        modes.scatter(one, std::span(column), [](std::int64_t) { return 1.0; });
+        const SolveReport more = solve(column, response[m]);
+        report.converged &= more.converged;
+        report.iterations += more.iterations;
+        const auto w = modes.times_compliance(modes.gather(response[m]));
+        for (std::int64_t r = 0; r < 6 * groups; ++r) system(r, m) += w[r / 6][r % 6];
+    }
+    const auto w = modes.times_compliance(modes.gather(std::span<const double>(x.data(), x.size())));
+    Eigen::VectorXd rhs(6 * groups);
+    for (std::int64_t r = 0; r < 6 * groups; ++r) rhs(r) = w[r / 6][r % 6];
+    const Eigen::VectorXd y = system.partialPivLu().solve(rhs);
+    for (std::int64_t m = 0; m < 6 * groups; ++m)
+        for (std::size_t n = 0; n < x.size(); ++n) x[n] -= y(m) * response[m][n];
+    return report;
+}
+
 template class LowRank<float>;
 template class LowRank<double>;
 

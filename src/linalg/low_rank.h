@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "core/tiles.h"
+#include "linalg/network.h"
+#include "linalg/solve.h"
 
 namespace flotsam {
 
@@ -79,6 +81,11 @@ class LowRank {
     std::vector<std::int64_t> group_begin_;
     std::vector<SixBySix<T>> compliance_;
 };
+
+// Solves (A + J C J^T) x = b with ICCG and Woodbury's formula: one more solve per mode. For tests and for
+// comparison.
+SolveReport solve_iccg(const Network<double>& network, const LowRank<double>& modes,
+                       std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance);
 
 // (C^-1 + G)^-1 for symmetric G and a C that may be singular: C (1 + G C)^-1.
 SixBySix<double> join_in_series(const SixBySix<double>& c, const SixBySix<double>& g);

@@ -93,8 +93,9 @@ Estimate estimate(const Scenario& scenario, const OutputSettings& output) {
 
     const double surface_cells =
         2 * (domain.flat() ? std::sqrt(liquid_cells) : std::pow(liquid_cells, 2.0 / 3));
-    if (output.surface) e.disk_per_frame += 50 * surface_cells;  // a vertex with velocity and two triangles
-    if (output.volume) e.disk_per_frame += 16 * tile_cells;
+    const double finer = scenario.domain.flat() ? 1 : output.surface_refinement;
+    if (output.surface) e.disk_per_frame += 50 * finer * finer * surface_cells;  // a vertex and two triangles
+    if (output.volume) e.disk_per_frame += 20 * tile_cells;
     if (output.particles) e.disk_per_frame += 24 * particles;
     e.frames = std::llround(scenario.time.duration * scenario.time.frames_per_second);
 

@@ -66,6 +66,7 @@ class SceneBuilder {
         read_probes();
         read_claims();
         read_output();
+        read_view();
         check_method();
         mistakes_.throw_if_any();
         check_cost();
@@ -540,6 +541,7 @@ class SceneBuilder {
                            : motion == "cloth"   ? Motion::cloth
                                                  : Motion::fixed;
             solid.slip = number(entry, "slip");
+            if (const TomlNode* color = entry.find("color")) solid.color = three_numbers(*color);
             solid.start.position = position(get(entry, "position"));
             if (const TomlNode* turn = entry.find("rotation")) solid.start.rotation = rotation(*turn);
             solid.script = script(entry, solid.motion);
@@ -714,14 +716,42 @@ class SceneBuilder {
 
     void read_output() {
         const TomlNode& output = get(root_, "output");
-        scene_.output = {
-            get(output, "surface").boolean, get(output, "volume").boolean, get(output, "particles").boolean,
-            static_cast<int>(get(output, "checkpoint_every").integer), get(output, "solids").boolean};
+        scene_.output = {get(output, "surface").boolean,
+                         get(output, "volume").boolean,
+                         get(output, "particles").boolean,
+                         static_cast<int>(get(output, "surface_refinement").integer),
+                         static_cast<int>(get(output, "checkpoint_every").integer),
+                         get(output, "solids").boolean};
         const TomlNode& solver = get(root_, "solver");
         SolverSettings& settings = scene_.scenario.solver;
         settings.name = get(solver, "name").text;
         settings.tolerance.relative = number(solver, "tolerance");
         settings.tolerance.max_iterations = static_cast<int>(get(solver, "max_iterations").integer);
+    }
+
+    Vec3 three_numbers(const TomlNode& list) const {
+        return {list.items[0].number, list.items[1].number, list.items[2].number};
+    }
+
+    void read_view() {
+        const TomlNode& table = get(root_, "view");
+        ViewSettings& view = scene_.view;
+        if (const TomlNode* camera = table.find("camera")) view.camera = three_numbers(*camera);
+        if (const TomlNode* target = table.find("target")) view.target = three_numbers(*target);
+        view.field_of_view = number(table, "field_of_view");
+        view.light = three_numbers(get(table, "light"));
+        view.liquid_color = three_numbers(get(table, "liquid_color"));
+        // A sun at the horizon would throw shadows without end.
+        if (view.light.y < 0.1 * length(view.light) || length(view.light) == 0)
+            mistakes_.add(get(table, "light").place,
+                          "the sun would stand below the horizon, or hardly above it",
+                          "its second number, upwards, must be at least a tenth of the direction's length");
+        if (view.camera && view.camera->y <= 0)
+            mistakes_.add(table.find("camera")->place, "the camera would stand below the floor",
+                          "its second number must be above 0");
+        if (view.camera && view.target && length(*view.camera - *view.target) == 0)
+            mistakes_.add(table.find("target")->place, "the camera would look at itself",
+                          "move 'target' away from 'camera'");
     }
 
     // The method must exist and admit what the scene contains.
@@ -787,10 +817,22 @@ class SceneBuilder {
     std::uint64_t mesh_hash_ = 0xcbf29ce484222325ULL;
 };
 
+// What only pictures show may change while a run goes on.
+TomlNode without_looks(TomlNode root) {
+    const auto remove = [](TomlNode& table, std::string_view key) {
+        std::erase_if(table.members, [&](const TomlNode::Member& member) { return member.key == key; });
+    };
+    remove(root, "view");
+    if (TomlNode* solids = root.find("solid"))
+        for (TomlNode& solid : solids->items) remove(solid, "color");
+    return root;
+}
+
 }  // namespace
 
 Scene parse_scene(const std::string& text, const std::filesystem::path& file,
-                  const std::vector<std::string>& overrides, double scale, const std::string& method) {
+                  const std::vector<std::string>& overrides, double scale, const std::string& method,
+                  const std::filesystem::path& meshes) {
     if (!(scale > 0 && scale <= 1000))
         throw UserError(fmt::format("--scale {}: must be above 0\n  0.5 halves the resolution", scale));
     Mistakes mistakes;
@@ -818,12 +860,12 @@ Scene parse_scene(const std::string& text, const std::filesystem::path& file,
         const double scaled = std::max(1.0, std::round(static_cast<double>(resolution.integer) * scale));
         resolution = TomlNode::make_integer(static_cast<std::int64_t>(scaled), resolution.place);
     }
-    SceneBuilder builder(root, file.parent_path(), mistakes);
+    SceneBuilder builder(root, meshes.empty() ? file.parent_path() : meshes, mistakes);
     Scene scene = builder.build();
     scene.file = file;
     if (scene.scenario.title.empty()) scene.scenario.title = file.stem().string();
     scene.effective_toml = to_toml(root);
-    scene.hash = fmt::format("{:016x}", hash_text(scene.effective_toml, builder.mesh_hash()));
+    scene.hash = fmt::format("{:016x}", hash_text(to_toml(without_looks(root)), builder.mesh_hash()));
     return scene;
 }
 

@@ -15,9 +15,10 @@ namespace flotsam {
 struct Scene {
     Scenario scenario;
     OutputSettings output;
+    ViewSettings view;
     std::vector<Probe> probes;
     std::vector<Claim> claims;
-    std::string hash;                   // of effective_toml and the mesh files: what a resumed run must share
+    std::string hash;  // of all that changes a run, mesh files too: what a resumed run must share
     std::vector<std::string> warnings;  // "file:line:column: ..."
     std::filesystem::path file;
     std::string effective_toml;  // the scene with overrides, scale, method and every default written out
@@ -28,10 +29,11 @@ struct Scene {
 Scene load_scene(const std::filesystem::path& file, const std::vector<std::string>& overrides = {},
                  double scale = 1, const std::string& method = "");
 
-// The same for a scene's text; `file` names it in messages, and mesh files are looked for beside it.
+// The same for a scene's text; `file` names it in messages. Mesh files are looked for in `meshes`, or beside
+// `file` when that is empty.
 Scene parse_scene(const std::string& text, const std::filesystem::path& file,
                   const std::vector<std::string>& overrides = {}, double scale = 1,
-                  const std::string& method = "");
+                  const std::string& method = "", const std::filesystem::path& meshes = {});
 
 // The title of a scene without checking the rest; empty when it cannot be read.
 std::string scene_title(const std::filesystem::path& file);

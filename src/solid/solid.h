@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct Solid {
     SolidShape shape;
     Pose start;
     Script script;
-    double slip = 1;  // as of a wall
+    double slip = 1;              // as of a wall
+    std::optional<Vec3> color{};  // in pictures: red, green and blue from 0 to 1, as a screen shows them
     // An animated mesh: replaces the shape's vertices, in body coordinates; null when the shape is rigid.
     std::shared_ptr<const MeshSequence> sequence = nullptr;
     RigidProperties rigid;  // of one that moves by itself; friction and restitution of all

@@ -13,6 +13,7 @@ void validate_dam_break_front(const ValidationRun& run);
 void validate_spheric_2(const ValidationRun& run);
 void validate_free_slip(const ValidationRun& run);
 void validate_moving_sphere(const ValidationRun& run);
+void validate_added_mass(const ValidationRun& run);
 void validate_sloshing(const ValidationRun& run);
 void validate_rigid_alone(const ValidationRun& run);
 

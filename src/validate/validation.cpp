@@ -24,6 +24,8 @@ const std::vector<ValidationCase>& validation_cases() {
         {"spheric-2", "dam break onto a container, against Kleefsman et al. 2005", validate_spheric_2},
         {"free-slip", "water slides along solids: a ramp, a sphere in a stream", validate_free_slip},
         {"moving-sphere", "a sphere that crosses a tank ten times eats no water", validate_moving_sphere},
+        {"added-mass", "a body released in a closed box full of water: buoyancy and added mass",
+         validate_added_mass},
         {"rigid-alone", "rigid bodies without liquid: slide, roll, swing, tumble, stack, bounce",
          validate_rigid_alone},
         {"sloshing", "volume of a sloshing tank over 10 s", validate_sloshing},

@@ -12,14 +12,14 @@ std::vector<RigidBody> bodies_at_start(const Scenario& scenario) {
     return bodies;
 }
 
-const RigidBody* body_of(const World& world, std::size_t s) {
-    const auto at = std::lower_bound(world.bodies.begin(), world.bodies.end(), int(s),
+const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s) {
+    const auto at = std::lower_bound(bodies.begin(), bodies.end(), int(s),
                                      [](const RigidBody& body, int solid) { return body.solid < solid; });
-    return at != world.bodies.end() && at->solid == int(s) ? &*at : nullptr;
+    return at != bodies.end() && at->solid == int(s) ? &*at : nullptr;
 }
 
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s) {
-    if (const RigidBody* body = body_of(world, s)) return pose_of(*body);
+    if (const RigidBody* body = body_of(world.bodies, s)) return pose_of(*body);
     return pose_at(scenario.solids[s], world.time);
 }
 

@@ -27,7 +27,7 @@ struct World {
 // The rigid solids of a scenario as they start.
 std::vector<RigidBody> bodies_at_start(const Scenario& scenario);
 // The body of solid `s`, or null when that is not rigid.
-const RigidBody* body_of(const World& world, std::size_t s);
+const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s);
 // Where solid `s` is now, whatever moves it; `bodies_at_start` before any step.
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);
 // Its shape there.

@@ -328,32 +328,44 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
 }
 
 Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
-                             const Domain& domain, double density, double dt, std::vector<Vec3>& impulse) {
+                             const Domain& domain, double density, double dt,
+                             std::vector<SolidImpulse>& impulse) {
+    struct Change {
+        double linear = 0;
+        Vec3 angular;
+        Change& operator+=(const Change& o) {
+            linear += o.linear;
+            angular += o.angular;
+            return *this;
+        }
+    };
     Vec3 on_liquid;
+    const double mass = density * domain.cell_volume();
     for (std::size_t s = 0; s < obstacles.list.size(); ++s) {
         const Obstacle& obstacle = obstacles.list[s];
         if (obstacle.slip >= 1) continue;
         const double lost_share = 1 - std::pow(obstacle.slip, 24 * dt);
         const MacGrid before = u;
-        Vec3 change;
-        for (int axis = 0; axis < 3; ++axis)
-            change[axis] = sum_over_cells<double>(
-                u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+        for (int axis = 0; axis < 3; ++axis) {
+            const Change change = sum_over_cells<Change>(
+                u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) -> Change {
                     if (!obstacles.touches[n / Tiling::cells_per_tile] || obstacles.open_face[axis][n] == 0)
-                        return 0.0;
-                    if (phi(c) >= 0 && phi(c - unit(axis)) >= 0) return 0.0;
+                        return {};
+                    if (phi(c) >= 0 && phi(c - unit(axis)) >= 0) return {};
                     const Vec3 place = domain.face_center(c, axis);
-                    if (obstacle.distance(place) > 0.5 * domain.h) return 0.0;
+                    if (obstacle.distance(place) > 0.5 * domain.h) return {};
                     const Vec3 normal = obstacle.normal(place, 0.1 * domain.h);
                     Vec3 slide = sample_velocity(before, domain, place) - obstacle.velocity(place);
                     slide -= dot(slide, normal) * normal;
                     const double dv = -lost_share * slide[axis];
                     u[axis][n] += dv;
-                    return dv * obstacles.open_face[axis][n];
+                    const double taken = dv * obstacles.open_face[axis][n];
+                    return {taken, cross(place - obstacle.after.position, Vec3(unit(axis)) * taken)};
                 });
-        change *= density * domain.cell_volume();
-        on_liquid += change;
-        impulse[s] -= change;
+            on_liquid[axis] += mass * change.linear;
+            impulse[s].linear[axis] -= mass * change.linear;
+            impulse[s].angular -= mass * change.angular;
+        }
     }
     return on_liquid;
 }

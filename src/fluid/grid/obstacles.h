@@ -78,9 +78,16 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
 // particles beside a solid see no flow into it.
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain);
 
-// Slows the liquid along obstacles whose slip is below 1, as apply_wall_friction does along walls. Adds the
-// impulse on each obstacle to `impulse` [kg m/s].
+// What changes a solid's motion at once.
+struct SolidImpulse {
+    Vec3 linear;   // [kg m/s]
+    Vec3 angular;  // about its position [kg m^2/s]
+};
+
+// Slows the liquid along obstacles whose slip is below 1, as apply_wall_friction does along walls. Adds what
+// each obstacle receives to `impulse`; returns what the liquid does [kg m/s].
 Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
-                             const Domain& domain, double density, double dt, std::vector<Vec3>& impulse);
+                             const Domain& domain, double density, double dt,
+                             std::vector<SolidImpulse>& impulse);
 
 }  // namespace flotsam

@@ -252,9 +252,121 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
     return system;
 }
 
+namespace {
+
+// The cell whose pressure a patch feels, in phi's tiling, or -1: its own, if that is liquid; one beside it
+// where the solid all but fills the patch's own.
+std::int64_t felt_cell(const PressureSystem& system, const ObstaclePatch& patch) {
+    if (system.phi[patch.cell] < 0) return patch.cell;
+    if (system.obstacles->open_volume[patch.cell] > 0) return -1;
+    for (int side = 0; side < 6; ++side) {
+        const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
+        if (system.domain->has_cell(beside) && system.phi(beside) < 0)
+            return system.phi.tiling().find(beside);
+    }
+    return -1;
+}
+
+// The weight of the water in p = pi + rho g.x, integrated over a patch exactly [N].
+Vec3 hydrostatic_force(const PressureSystem& system, const ObstaclePatch& patch) {
+    Vec3 force;
+    for (int d = 0; d < 3; ++d) force -= system.density * system.gravity[d] * patch.moment[d];
+    return force;
+}
+
+// The bodies' part of the solve. J maps the six velocities of each body to what they push out of each liquid
+// cell, its transpose maps x to the bodies' impulses [Zarifi17 5.2.3; Batty 2007]. Nothing is spread by
+// volume: both are the patches' exact area vectors.
+class BodyTerm {
+  public:
+    BodyTerm(const PressureSystem& system, std::vector<MovableBody>& bodies, double dt)
+        : bodies_(bodies), to_impulse_(system.density * std::pow(system.domain->h, 3)) {
+        if (bodies.empty()) return;
+        const double h = system.domain->h;
+        const Tiling& tiling = system.network.tiling();
+        std::vector<int> body_of(system.obstacles->list.size(), -1);
+        for (std::size_t b = 0; b < bodies.size(); ++b) body_of[bodies[b].obstacle] = int(b);
+        std::vector<ModeEntry<double>> entries;
+        weight_.resize(bodies.size());
+        for (const ObstaclePatch& patch : system.obstacles->patches) {
+            const int b = body_of[patch.obstacle];
+            if (b < 0 || felt_cell(system, patch) < 0) continue;
+            const Vec3 arm = patch.center - bodies[b].center;
+            // What is known of pi beforehand: the datum and the weight of the water.
+            const Vec3 known =
+                (hydrostatic_force(system, patch) + system.density * system.datum * h * h * patch.area) * dt;
+            add(weight_[b], known, cross(arm, known));
+            if (system.phi[patch.cell] >= 0) continue;
+            entries.push_back({tiling.find(patch.at), b, {}});
+            add(entries.back().flux, patch.area, cross(arm, patch.area));
+        }
+        std::vector<SixBySix<double>> compliance(bodies.size());
+        for (std::size_t b = 0; b < bodies.size(); ++b)
+            for (int i = 0; i < 3; ++i) {
+                compliance[b][i][i] = to_impulse_ * bodies[b].inverse_mass[i];
+                for (int j = 0; j < 3; ++j)
+                    compliance[b][3 + i][3 + j] = to_impulse_ * bodies[b].inverse_inertia.row[i][j];
+            }
+        modes_ = LowRank<double>(tiling.tile_count(), std::move(entries), std::move(compliance));
+    }
+    const LowRank<double>& modes() const { return modes_; }
+
+    // Adds `sign` times what flows out of each cell beside the bodies to `to`: of their motion without x, or
+    // of their motion as it is.
+    void add_known_outflow(std::vector<double>& to, double sign) const { push(to, sign, {}); }
+    void add_outflow(std::vector<double>& to, double sign) const {
+        std::vector<Six<double>> v(bodies_.size());
+        for (std::size_t b = 0; b < v.size(); ++b)
+            add(v[b], bodies_[b].motion.velocity, bodies_[b].motion.spin);
+        if (!modes_.empty()) modes_.scatter(v, std::span(to), [=](std::int64_t) { return sign; });
+    }
+    // The motion that x gives them.
+    void move(const std::vector<double>& x) {
+        if (bodies_.empty()) return;
+        std::vector<Six<double>> impulse = modes_.gather(std::span(x).first(x.size()));
+        for (std::size_t b = 0; b < bodies_.size(); ++b) {
+            for (double& value : impulse[b]) value *= to_impulse_;
+            bodies_[b].motion = moved(b, impulse[b]);
+        }
+    }
+
+  private:
+    static void add(Six<double>& six, Vec3 linear, Vec3 angular) {
+        for (int a = 0; a < 3; ++a) six[a] += linear[a], six[3 + a] += angular[a];
+    }
+    Twist moved(std::size_t b, const Six<double>& impulse) const {
+        const MovableBody& body = bodies_[b];
+        Twist twist = body.free;
+        Vec3 angular;
+        for (int a = 0; a < 3; ++a) {
+            twist.velocity[a] += body.inverse_mass[a] * (impulse[a] + weight_[b][a]);
+            angular[a] = impulse[3 + a] + weight_[b][3 + a];
+        }
+        twist.spin += body.inverse_inertia * angular;
+        return twist;
+    }
+    void push(std::vector<double>& to, double sign, const Six<double>& impulse) const {
+        if (modes_.empty()) return;
+        std::vector<Six<double>> v(bodies_.size());
+        for (std::size_t b = 0; b < v.size(); ++b) {
+            const Twist twist = moved(b, impulse);
+            add(v[b], twist.velocity, twist.spin);
+        }
+        modes_.scatter(v, std::span(to), [=](std::int64_t) { return sign; });
+    }
+
+    std::vector<MovableBody>& bodies_;
+    double to_impulse_;                // of x times face areas [kg]
+    std::vector<Six<double>> weight_;  // impulse of what is known of pi
+    LowRank<double> modes_;
+};
+
+}  // namespace
+
 ProjectionReport project(const PressureSystem& system, const Field<double>& source, double dt,
                          const SolverSettings& solver, MacGrid& u, Field<double>& potential,
-                         std::array<Field<char>, 3>& changed) {
+                         std::array<Field<char>, 3>& changed, std::vector<MovableBody>& bodies,
+                         const BodyResponse& respond) {
     const Domain& domain = *system.domain;
     const Tiling& tiling = system.network.tiling();
     const Tiling& all = system.phi.tiling();
@@ -312,27 +424,48 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         });
     });
 
-    // A sealed pocket cannot change its volume: what flows into it on the whole is removed and reported.
-    ProjectionReport report;
+    BodyTerm body_term(system, bodies, dt);
+    // A pocket whose liquid can push a body aside is not sealed.
+    std::vector<std::vector<std::int64_t>> sealed;
     for (const std::vector<std::int64_t>& pocket : system.sealed) {
-        double inflow = 0;
-        for (const std::int64_t n : pocket) inflow += b[n];
-        for (const std::int64_t n : pocket) b[n] -= inflow / double(pocket.size());
-        report.removed_flux += inflow * domain.h * domain.h;
+        std::vector<double> inside(tiling.value_count(), 0.0);
+        for (const std::int64_t n : pocket) inside[n] = 1;
+        bool yields = false;
+        for (const Six<double>& sum : body_term.modes().gather(inside))
+            yields |= std::any_of(sum.begin(), sum.end(), [](double v) { return std::abs(v) > 1e-6; });
+        if (!yields) sealed.push_back(pocket);
     }
 
-    if (solver.name == "iccg") {
-        const AssembledNetwork assembled = assemble(system.network);
-        std::vector<double> rhs, unknown;
-        for (const std::int64_t n : assembled.cell_index) rhs.push_back(b[n]), unknown.push_back(x[n]);
-        report.solve = solve_iccg(assembled.matrix, rhs, unknown, solver.tolerance);
-        for (std::size_t r = 0; r < unknown.size(); ++r) x[assembled.cell_index[r]] = unknown[r];
-    } else {
-        report.solve = Multigrid(system.network).solve(b, x, solver.tolerance);
-    }
+    ProjectionReport report;
+    Multigrid multigrid(system.network, body_term.modes());
+    const auto solve_once = [&] {
+        std::vector<double> rhs = b;
+        body_term.add_known_outflow(rhs, -1);
+        // A sealed pocket cannot change its volume: what flows into it on the whole is removed and reported.
+        report.removed_flux = 0;
+        for (const std::vector<std::int64_t>& pocket : sealed) {
+            double inflow = 0;
+            for (const std::int64_t n : pocket) inflow += rhs[n];
+            for (const std::int64_t n : pocket) rhs[n] -= inflow / double(pocket.size());
+            report.removed_flux += inflow * domain.h * domain.h;
+        }
+        const int before = report.solve.iterations;
+        report.solve = solver.name == "iccg"
+                           ? solve_iccg(system.network, body_term.modes(), rhs, x, solver.tolerance)
+                           : multigrid.solve(rhs, x, solver.tolerance);
+        report.solve.iterations += before;
+        body_term.move(x);
+    };
+    solve_once();
+    // Contacts and the pressure agree after a few rounds; the solve starts from where it ended.
+    constexpr int most_rounds = 6;
+    for (int round = 0; round < most_rounds && report.solve.converged && respond && respond(bodies); ++round)
+        solve_once();
+    std::vector<double> body_outflow(bodies.empty() ? 0 : tiling.value_count(), 0.0);
+    if (!bodies.empty()) body_term.add_outflow(body_outflow, 1);
 
     // pi of a sealed pocket is defined up to a constant: its lowest pressure is taken as zero.
-    for (const std::vector<std::int64_t>& pocket : system.sealed) {
+    for (const std::vector<std::int64_t>& pocket : sealed) {
         double lowest = 1e300;
         for (const std::int64_t n : pocket) {
             const Vec3 place = domain.cell_center(cell_at(tiling, n / block, static_cast<int>(n % block)));
@@ -382,8 +515,10 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     report.largest_divergence = parallel_max(tiling.tile_count(), tile_grain, 0, [&](std::int64_t tile) {
         double largest = 0;
         const auto velocity = velocity_views(all_slot(tile));
-        system.for_each_liquid_cell(tile, [&](Int3, std::int64_t n, int local, std::int64_t) {
-            largest = std::max(largest, std::abs(excess_outflow(velocity, n, local)) / domain.h);
+        system.for_each_liquid_cell(tile, [&](Int3, std::int64_t n, int local, std::int64_t slot) {
+            const double beside_bodies = bodies.empty() ? 0 : body_outflow[slot * block + local];
+            largest =
+                std::max(largest, std::abs(excess_outflow(velocity, n, local) + beside_bodies) / domain.h);
         });
         return largest;
     });
@@ -400,14 +535,10 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         return impulse;
     });
     report.loads.resize(obstacles.list.size());
+    std::vector<char> movable(obstacles.list.size(), 0);
+    for (const MovableBody& body : bodies) movable[body.obstacle] = 1;
     for (const ObstaclePatch& patch : obstacles.patches) {
-        // A cell that the solid all but fills has no pressure; its sliver of surface feels that of a cell
-        // beside it.
-        std::int64_t cell = system.phi[patch.cell] < 0 ? patch.cell : -1;
-        for (int side = 0; side < 6 && cell < 0 && obstacles.open_volume[patch.cell] == 0; ++side) {
-            const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
-            if (domain.has_cell(beside) && system.phi(beside) < 0) cell = all.find(beside);
-        }
+        const std::int64_t cell = felt_cell(system, patch);
         if (cell < 0) continue;
         // Below zero at the surface the patch lies above it; deeper down that is suction, and pulls.
         const double p = potential[cell] + system.density * dot(system.gravity, patch.center);
@@ -417,10 +548,11 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             at_surface |=
                 domain.has_cell(beside) && system.phi(beside) >= 0 && obstacles.open_volume(beside) > 0;
         }
-        if (p < 0 && at_surface) continue;
+        // A body that moves feels all of it, as in the solve.
+        if (p < 0 && at_surface && !movable[patch.obstacle]) continue;
         // pi is constant in a cell; the weight of the water in p is integrated over the patch exactly.
-        Vec3 force = potential[cell] * domain.h * domain.h * patch.area;
-        for (int d = 0; d < 3; ++d) force -= system.density * system.gravity[d] * patch.moment[d];
+        const Vec3 force =
+            potential[cell] * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
         SolidLoad& load = report.loads[patch.obstacle];
         load.force += force;
         load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force);

@@ -5,8 +5,10 @@
 // exact.
 #pragma once
 
+#include <functional>
 #include <vector>
 
+#include "core/mat3.h"
 #include "fluid/grid/liquid.h"
 #include "fluid/grid/obstacles.h"
 #include "linalg/network.h"
@@ -58,6 +60,19 @@ struct SolidLoad {
     double wetted_area = 0;  // [m^2]
 };
 
+// A rigid body that the pressure moves, as the solve sees it. Its obstacle has no motion of its own.
+struct MovableBody {
+    int obstacle = 0;
+    Vec3 center;           // of mass [m]
+    Vec3 inverse_mass;     // along each axis; zero where it is held [1/kg]
+    Mat3 inverse_inertia;  // about the centre, in world axes [1/(kg m^2)]
+    Twist free;            // its motion after the step without the pressure: gravity and contacts included
+    Twist motion;          // the result: with the pressure
+};
+// Looks at the bodies' motion after a solve and may change what they do without the pressure (contacts);
+// says whether it did, for the solve to be repeated.
+using BodyResponse = std::function<bool(std::vector<MovableBody>&)>;
+
 struct ProjectionReport {
     SolveReport solve;
     double largest_divergence = 0;  // over liquid cells [1/s]
@@ -68,9 +83,16 @@ struct ProjectionReport {
 
 // Takes the gradient of pi out of `u`. `source` is the wanted divergence per cell [1/s]. `potential` holds
 // the last pi as a first guess and receives the new one [Pa]. `changed` marks the faces that the pressure
-// acts on, per axis.
+// acts on, per axis. Incompressibility and the momentum of `bodies` are solved together.
 ProjectionReport project(const PressureSystem& system, const Field<double>& source, double dt,
                          const SolverSettings& solver, MacGrid& u, Field<double>& potential,
-                         std::array<Field<char>, 3>& changed);
+                         std::array<Field<char>, 3>& changed, std::vector<MovableBody>& bodies,
+                         const BodyResponse& respond);
+inline ProjectionReport project(const PressureSystem& system, const Field<double>& source, double dt,
+                                const SolverSettings& solver, MacGrid& u, Field<double>& potential,
+                                std::array<Field<char>, 3>& changed) {
+    std::vector<MovableBody> none;
+    return project(system, source, dt, solver, u, potential, changed, none, {});
+}
 
 }  // namespace flotsam

@@ -1,0 +1,29 @@
+// Where the picture is taken from.
+#pragma once
+
+#include "render/ray_scene.h"
+#include "sim/run_settings.h"
+
+namespace flotsam {
+
+class Camera {
+  public:
+    // As the view says; what it leaves open is chosen so that `subject` fills a picture of `width` by
+    // `height` pixels. The horizon is level.
+    Camera(const ViewSettings& view, const Box& subject, int width, int height);
+
+    // Through a point of the picture, in pixels from the top left.
+    Ray ray(double x, double y) const;
+    Vec3 position() const { return position_; }
+    double pixel_angle() const { return 2 * half_height_ / height_; }  // [rad], at the picture's middle
+
+  private:
+    bool shows(const Box& subject) const;
+    void look_at(Vec3 target);
+
+    Vec3 position_, forward_, right_, up_;
+    double half_width_, half_height_;  // of the picture at distance 1
+    int width_, height_;
+};
+
+}  // namespace flotsam
