@@ -101,8 +101,9 @@ class GaussSeidel {
         };
         for (const SolverRow& r : rows_)
             if (r.unbounded() && r.row.a >= 0 && r.row.b >= 0) {
-                const int a = name(r.row.a), b = name(r.row.b);
-                group[std::max(a, b)] = std::min(a, b);
+                const auto [low, high] =
+                    std::minmax({name(r.row.a), name(r.row.b)});  // copies: a pair of references would dangle
+                group[high] = low;
             }
         std::vector<int> block_of(group.size(), -1);
         for (std::size_t n = 0; n < rows_.size(); ++n) {
