@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <functional>
+#include <limits>
 
 #include "core/stopwatch.h"
 #include "fluid/grid/advect.h"
@@ -134,15 +135,23 @@ class ContactResponse {
                                size * length(spin_of(now[b]) - movable[b].motion.spin)});
         }
         if (change < tolerance_) return false;
+        // Where the estimate of the water is too large the rounds would swing ever further: smaller steps
+        // then.
+        if (change > 0.5 * last_change_) relaxation_ *= 0.5;
+        last_change_ = change;
+        std::vector<Impulse> more = impulses.on_body;
+        for (std::size_t b = 0; b < now.size(); ++b) {
+            more[b].linear = relaxation_ * (more[b].linear - given_[b].linear);
+            more[b].angular = relaxation_ * (more[b].angular - given_[b].angular);
+        }
         for (std::size_t b = 0; b < now.size(); ++b) {
             RigidBody body = bodies_[b];
             body.velocity = movable[b].free.velocity;
             set_spin(body, movable[b].free.spin);
-            apply_impulse(body, {impulses.on_body[b].linear - given_[b].linear,
-                                 impulses.on_body[b].angular - given_[b].angular});
+            apply_impulse(body, more[b]);
+            given_[b] += more[b];
             movable[b].free = twist_of(body);
         }
-        given_ = impulses.on_body;
         return true;
     }
     void repair(std::vector<RigidBody>& bodies) const {
@@ -156,6 +165,7 @@ class ContactResponse {
     std::vector<Contact> contacts_;
     const std::vector<Joint>& joints_;
     double dt_, tolerance_;
+    double last_change_ = std::numeric_limits<double>::infinity(), relaxation_ = 1;
     std::vector<Impulse> given_;
 };
 
