@@ -19,9 +19,10 @@ std::vector<CommandText> make_table() {
     const OptionText plot{"--plot", "DIR",
                           "also draw the rows as charts, with an index.html that shows them"};
     const OptionText quick{"--quick", "", "coarse level only"};
+    const OptionText scale{"--scale", "X", "multiply the resolution, e.g. 0.5"};
     const std::vector<OptionText> of_scene = {
         {"--set", "KEY=VALUE", "override a key of the scene, e.g. domain.resolution=50; may be repeated"},
-        {"--scale", "X", "multiply the resolution, e.g. 0.5"},
+        scale,
         {"--method", "NAME", "use this method instead of the scene's"},
         threads,
         out,
@@ -40,7 +41,7 @@ std::vector<CommandText> make_table() {
          "simulate a small scene, make a movie of it, and say where it is",
          "flotsam demo",
          {},
-         {{"--out", "DIR", "run folder; default runs/demo, replaced each time"}, quiet, threads}},
+         {{"--out", "DIR", "run folder; default runs/demo, replaced each time"}, scale, quiet, threads}},
         {"run", "simulate a scene", "flotsam run scenes/start/dam_break.toml --set domain.resolution=60",
          scene,
          plus(plus(of_scene, {"--resume", "", "go on from the newest good checkpoint"}),

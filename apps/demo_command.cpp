@@ -8,7 +8,7 @@ namespace {
 
 // In the current folder, or beside the folder that holds the program (build/).
 std::filesystem::path demo_scene() {
-    std::filesystem::path scene = "scenes/start/dam_break.toml";
+    std::filesystem::path scene = "scenes/start/duck.toml";
     if (std::filesystem::exists(scene)) return scene;
     return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / scene;
 }

@@ -30,7 +30,7 @@ while read -r -a words; do
                 arguments+=(--set domain.resolution=16 --overwrite --quiet)
             fi
             ;;
-        demo) arguments+=(--quiet) ;;
+        demo) arguments+=(--scale 0.3 --quiet) ;;
         render)
             arguments+=(--quiet)
             if [[ ${words[*]} != *--frame* ]]; then arguments+=(--frame 1); fi

@@ -203,9 +203,10 @@ TEST_CASE("probes of a solid give its loads by component, and unknown solids are
         "[[probe]]\nname = \"F\"\nforce = \"ball\"\n"
         "[[probe]]\nname = \"T\"\ntorque = \"post\"\n"
         "[[probe]]\nname = \"A\"\nwetted_area = \"ball\"\n"
+        "[[probe]]\nname = \"X\"\nposition = \"ball\"\n"
         "[[claim]]\nwhat = \"probe.F.y\"\nmax = 1000\n[[claim]]\nwhat = \"probe.A\"\nmax = 1000\n";
     const Scene scene = parse(text);
-    REQUIRE(scene.probes.size() == 7);
+    REQUIRE(scene.probes.size() == 10);
     CHECK(scene.probes[1].name == "F.y");
     CHECK(scene.probes[1].kind == Probe::Kind::force_y);
     CHECK(scene.probes[1].solid == 1);
@@ -217,7 +218,7 @@ TEST_CASE("probes of a solid give its loads by component, and unknown solids are
 
     World world;
     world.loads = {{{1, 2, 3}, {4, 5, 6}, 7}, {{10, 20, 30}, {40, 50, 60}, 70}};
-    const std::vector<double> expected{10, 20, 30, 4, 5, 6, 70};
+    const std::vector<double> expected{10, 20, 30, 4, 5, 6, 70, 0.7, 0.3, 0.5};
     for (std::size_t i = 0; i < expected.size(); ++i)
         CHECK(measure(scene.probes[i], world, scene.scenario) == expected[i]);
 

@@ -33,6 +33,8 @@ picture() {
     printf '%s\n' "docs/gallery/$name.png"
 }
 
+picture duck "A rubber duck, a wooden crate and an iron ball meet a dam break" \
+    "scenes/start/duck.toml" "--frame 24 --quality good"
 picture post "Water breaks past a post" \
     "scenes/start/post.toml --set domain.resolution=80 --set scene.duration=0.8" "--frame 9 --quality good"
 picture dam_break "A column of water collapses" \

@@ -110,10 +110,9 @@ class ContactResponse {
           given_(bodies.size()) {
         for (std::size_t b = 0; b < bodies.size(); ++b) {
             RigidBody heavy = bodies[b];
-            const double share = 1 + carried_mass[b] / heavy.mass;
-            heavy.mass *= share;
-            heavy.inertia = heavy.inertia * share;
-            heavy.inverse_inertia = heavy.inverse_inertia * (1 / share);
+            // Not the inertia: a ball turns without the water. Where the guess is too heavy, impulses are too
+            // large, and the rounds run away; where it is too light they only take longer.
+            heavy.mass += carried_mass[b];
             heavy_.push_back(heavy);
         }
     }

@@ -74,6 +74,14 @@ ProbeFamily family_of(Probe::Kind kind) {
                     .of_solid = true};
         case Probe::Kind::wetted_area:
             return {"Wetted area of solids", "area", "m^2", "as each probe's solid shows it to the liquid"};
+        case Probe::Kind::position_x:
+        case Probe::Kind::position_y:
+        case Probe::Kind::position_z:
+            return {.title = "Position of",
+                    .quantity = "position",
+                    .unit = "m",
+                    .vector = true,
+                    .of_solid = true};
     }
     return {"Probes", "value", "1"};
 }

@@ -601,6 +601,10 @@ class SceneBuilder {
                                       "write for example height = [0.5, 0.3]");
                     const double x = node->is(Kind::array) ? node->items[0].number : node->number;
                     probe.point = {x, 0, flat_ || given < 2 ? domain().h / 2 : node->items[1].number};
+                    probe.width = number(entry, "width");
+                    if (x - 0.5 * probe.width < 0 || x + 0.5 * probe.width > domain().size().x)
+                        mistakes_.add(node->place, "the probe's width reaches beyond the domain",
+                                      "make it narrower or move the probe");
                 } else {
                     probe.point = position(*node);
                 }
@@ -609,7 +613,7 @@ class SceneBuilder {
                                   fmt::format("the probe \"{}\" lies outside the domain", probe.name),
                                   "move it inside");
             }
-            if (read_load_probe(entry, probe.name)) continue;
+            if (read_solid_probe(entry, probe.name)) continue;
             if (entry.find("velocity")) {
                 for (const auto& [component, kind] : {std::pair{".x", Probe::Kind::velocity_x},
                                                       {".y", Probe::Kind::velocity_y},
@@ -621,12 +625,13 @@ class SceneBuilder {
         }
     }
 
-    // A probe of what the liquid does to a solid; false when the entry is none.
-    bool read_load_probe(const TomlNode& entry, const std::string& name) {
+    // A probe of a solid: what the liquid does to it, or where it is; false when the entry is none.
+    bool read_solid_probe(const TomlNode& entry, const std::string& name) {
         static constexpr std::pair<std::string_view, Probe::Kind> kinds[] = {
             {"force", Probe::Kind::force_x},
             {"torque", Probe::Kind::torque_x},
-            {"wetted_area", Probe::Kind::wetted_area}};
+            {"wetted_area", Probe::Kind::wetted_area},
+            {"position", Probe::Kind::position_x}};
         for (const auto& [key, kind] : kinds) {
             const TomlNode* node = entry.find(key);
             if (!node) continue;

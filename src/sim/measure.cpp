@@ -148,9 +148,20 @@ const std::vector<Quantity>& quantities() { return table(); }
 
 double measure(const Probe& probe, const World& world, const Scenario& scenario) {
     const LiquidState& liquid = world.liquid;
-    if (probe.kind == Probe::Kind::height)
-        return surface_height(liquid.phi, scenario.domain, probe.point.x, probe.point.z);
+    if (probe.kind == Probe::Kind::height) {
+        // The mean over places half a cell apart.
+        const int places = 1 + int(std::ceil(2 * probe.width / scenario.domain.h));
+        double sum = 0;
+        for (int i = 0; i < places; ++i) {
+            const double x = probe.point.x + probe.width * ((i + 0.5) / places - 0.5);
+            sum += surface_height(liquid.phi, scenario.domain, x, probe.point.z);
+        }
+        return sum / places;
+    }
     if (probe.kind == Probe::Kind::pressure) return pressure_at(world, scenario, probe.point);
+    if (probe.kind >= Probe::Kind::position_x)
+        return pose_of(world, scenario, std::size_t(probe.solid))
+            .position[int(probe.kind) - int(Probe::Kind::position_x)];
     if (probe.kind >= Probe::Kind::force_x) {
         const SolidLoad& load = world.loads[probe.solid];
         if (probe.kind == Probe::Kind::wetted_area) return load.wetted_area;

@@ -25,11 +25,16 @@ struct Probe {
         torque_y,
         torque_z,
         wetted_area,
+        // Where a solid is, whatever moves it.
+        position_x,
+        position_y,
+        position_z,
     };
     std::string name;
     Kind kind = Kind::height;
-    Vec3 point;     // [m]; a height ignores y
-    int solid = 0;  // index in the scenario; for loads
+    Vec3 point;        // [m]; a height ignores y
+    int solid = 0;     // index in the scenario; for loads and positions
+    double width = 0;  // of the stretch along x that a height is the mean over [m]
 };
 
 // A quantity that a claim can name: "liquid.volume".

@@ -1,0 +1,221 @@
+// Rigid bodies in the liquid: momentum, rest, extreme densities, and the same bits every time.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "core/parallel.h"
+#include "core/state_hash.h"
+#include "geometry/solid_shape.h"
+#include "sim/measure.h"
+#include "tests/saved_state.h"
+#include "worlds.h"
+
+using namespace flotsam;
+
+namespace {
+
+const Int3 cube{24, 24, 24};
+constexpr double water = 1000;
+
+// Adds a rigid body to a scenario and returns it.
+Solid& add_body(Scenario& s, std::string name, SolidShape shape, Vec3 position, double density) {
+    Solid solid;
+    solid.name = std::move(name);
+    solid.motion = Motion::rigid;
+    solid.start.position = position;
+    solid.rigid.mass = mass_properties(enclosed_moments(shape.mesh), density);
+    solid.shape = std::move(shape);
+    s.solids.push_back(std::move(solid));
+    return s.solids.back();
+}
+
+class Run {
+  public:
+    explicit Run(Scenario s) : scenario(std::move(s)) {
+        scenario.time.duration = 1e6;  // the test decides when it has seen enough
+        driver = std::make_unique<Driver>(scenario, make_scheme(scenario.method));
+        driver->start();
+    }
+    // Steps until `time` [s], showing every step to watch(report, dt).
+    template <class Watch>
+    void until(double time, const Watch& watch) {
+        while (driver->world().time < time - 1e-9) {
+            const auto [report, dt] = driver->advance();
+            watch(report, dt);
+        }
+    }
+    void until(double time) {
+        until(time, [](const StepReport&, double) {});
+    }
+    void steps(int count) {
+        for (int n = 0; n < count; ++n) (void)driver->advance();
+    }
+    const World& world() const { return driver->world(); }
+    const RigidBody& body(std::size_t b = 0) const { return world().bodies[b]; }
+    // Kinetic and potential, of the liquid and the bodies [J].
+    double energy() const {
+        double sum = 0;
+        for (const Quantity& q : quantities())
+            if (q.name == "liquid.kinetic_energy" || q.name == "liquid.potential_energy")
+                sum += q.value(world(), scenario, {});
+        for (const RigidBody& body : world().bodies)
+            sum += kinetic_energy(body) - body.mass * dot(scenario.gravity, body.center);
+        return sum;
+    }
+    std::uint64_t hash() {
+        return state_hash([&](StateVisitor& visit) { driver->visit_state(visit); });
+    }
+
+    Scenario scenario;
+    std::unique_ptr<Driver> driver;
+};
+
+// A dam break that meets three bodies; two of them hang together.
+Scenario dam_with_bodies() {
+    Scenario s = test::dam({20, 16, 12});
+    const double h = s.domain.h, middle = 0.5 * s.domain.size().z;
+    add_body(s, "crate", solid_box({0.15, 0.15, 0.15}), {0.42, 0.075, middle}, 300);
+    add_body(s, "float", solid_sphere(0.08, 0.5 * h), {0.62, 0.10, middle}, 100);
+    add_body(s, "anchor", solid_box({0.12, 0.10, 0.2}), {0.80, 0.05, middle}, 4000);
+    Joint joint;
+    joint.name = "tie";
+    joint.kind = Joint::Kind::ball;
+    joint.a = 1;
+    joint.b = 2;
+    const Vec3 at{0.71, 0.08, middle};
+    joint.frame_a.position = at - s.solids[1].start.position;
+    joint.frame_b.position = at - s.solids[2].start.position;
+    s.joints.push_back(joint);
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("a floating body gains the momentum that gravity and the liquid give it") {
+    Scenario s = test::tank(cube, 0.5);
+    Solid& raft = add_body(s, "raft", solid_box({0.4, 0.2, 0.3}), {0.48, 0.47, 0.53}, 400);
+    raft.start.rotation = Rotation::about({1, 2, 3}, 0.3);
+    raft.rigid.spin = {0.5, 0, 1};
+    Run run(s);
+    RigidBody before = run.body();
+    double worst_linear = 0, worst_angular = 0, exchanged = 0;
+    Vec3 unaccounted;
+    run.until(0.5, [&](const StepReport& report, double dt) {
+        const RigidBody& after = run.body();
+        const SolidLoad& load = run.world().loads[0];
+        const double weight = after.mass * 9.81 * dt;
+        worst_linear = std::max(worst_linear, length(after.mass * (after.velocity - before.velocity) -
+                                                     after.mass * s.gravity * dt - load.force * dt) /
+                                                  weight);
+        // The box's position is its centre of mass: no arm between the torque's point and the momentum's.
+        worst_angular = std::max(
+            worst_angular,
+            length(after.angular_momentum - before.angular_momentum - load.torque * dt) / (weight * 0.2));
+        unaccounted += report.ledger.unaccounted;
+        exchanged += length(report.ledger.solids);
+        before = after;
+    });
+    CHECK(worst_linear < 1e-6);
+    CHECK(worst_angular < 1e-6);
+    CHECK(length(unaccounted) < 0.01 * exchanged);
+}
+
+TEST_CASE("a body as heavy as water stays where it is") {
+    Scenario s = test::tank(cube, 0.8);
+    const double radius = 0.15;
+    add_body(s, "ball", solid_sphere(radius, 0.5 * s.domain.h), {0.513, 0.407, 0.521}, water);
+    Run run(s);
+    const Vec3 from = run.body().center;
+    run.until(2);
+    CHECK(length(run.body().center - from) < 0.01 * 2 * radius);
+}
+
+TEST_CASE("a stone lies still on the bottom") {
+    Scenario s = test::tank(cube, 0.7);
+    add_body(s, "stone", solid_box({0.3, 0.2, 0.25}), {0.51, 0.1, 0.48}, 2500);
+    Run run(s);
+    const Vec3 from = run.body().center;
+    run.until(2);
+    CHECK(length(run.body().center - from) < 0.01 * s.domain.h);
+}
+
+TEST_CASE("a light crate that lies flat on the floor rises") {
+    Scenario s = test::tank(cube, 0.6);
+    add_body(s, "crate", solid_box({0.25, 0.2, 0.25}), {0.5, 0.1, 0.5}, 50);
+    Run run(s);
+    run.until(1);
+    CHECK(run.body().center.y > 0.5);  // it floats on water that is 0.6 m deep
+}
+
+TEST_CASE("one step per frame, a thousandth and a thousand times the density of water") {
+    for (const double ratio : {0.001, 1000.0})
+        for (const double height : {0.25, 0.75}) {  // under water; dropped
+            CAPTURE(ratio);
+            CAPTURE(height);
+            Scenario s = test::tank(cube, 0.5);
+            add_body(s, "ball", solid_sphere(0.13, 0.5 * s.domain.h), {0.5, height, 0.5}, ratio * water);
+            s.time.time_step = 1.0 / 24;
+            s.time.retry = false;  // a rejected step throws
+            Run run(s);
+            const double start = run.energy();
+            double highest = start;
+            CHECK_NOTHROW(
+                run.until(1, [&](const StepReport&, double) { highest = std::max(highest, run.energy()); }));
+            CHECK(std::isfinite(run.energy()));
+            CHECK(run.world().step == 24);
+            CHECK(highest < 1.01 * start);
+        }
+}
+
+TEST_CASE("the same bits with bodies and a joint on 1, 2 and 7 threads") {
+    std::vector<std::uint64_t> hashes;
+    for (const int threads : {1, 2, 7}) {
+        set_thread_count(threads);
+        Run run(dam_with_bodies());
+        run.steps(12);
+        // Bodies that the liquid does not touch would prove nothing.
+        for (const SolidLoad& load : run.world().loads) CHECK(length(load.force) > 0);
+        hashes.push_back(run.hash());
+    }
+    set_thread_count(0);
+    CHECK(hashes[1] == hashes[0]);
+    CHECK(hashes[2] == hashes[0]);
+}
+
+TEST_CASE("bodies and a joint that were saved and restored go on to the same bits") {
+    Run first(dam_with_bodies());
+    first.steps(9);
+    SavingVisitor saving;
+    first.driver->visit_state(saving);
+    Run second(dam_with_bodies());
+    second.steps(2);  // leaves something of its own behind
+    CHECK(second.hash() != first.hash());
+    RestoringVisitor restoring(saving.saved);
+    second.driver->visit_state(restoring);
+    CHECK(second.hash() == first.hash());
+    first.steps(9);
+    second.steps(9);
+    CHECK(second.hash() == first.hash());
+}
+
+TEST_CASE("both solvers give bodies the same velocity") {
+    std::vector<RigidBody> bodies[2];
+    for (const int i : {0, 1}) {
+        Scenario s = test::dam(cube);
+        add_body(s, "light", solid_sphere(0.1, 0.5 * s.domain.h), {0.15, 0.3, 0.5}, 20);
+        add_body(s, "heavy", solid_box({0.15, 0.2, 0.2}), {0.15, 0.6, 0.5}, 8000);
+        s.solver.name = i == 0 ? "multigrid" : "iccg";
+        s.solver.tolerance.relative = 1e-10;  // the residual's; the velocity of a light body is less exact
+        Run run(s);
+        run.steps(1);
+        bodies[i] = run.world().bodies;
+    }
+    for (const int b : {0, 1}) {
+        const double speed = length(bodies[0][b].velocity);
+        CHECK(speed > 0.01);
+        CHECK(length(bodies[1][b].velocity - bodies[0][b].velocity) < 1e-6 * speed);
+    }
+}
