@@ -73,7 +73,8 @@ void TransformLog::on_finish(World&, int, bool) {
     std::size_t column = 2;
     for (std::size_t s = 0; s < scenario_.solids.size(); ++s) {
         const Solid& solid = scenario_.solids[s];
-        AnimatedSolid animated{solid.name, &solid.shape.mesh, palette[s % std::size(palette)], {}};
+        AnimatedSolid animated{
+            solid.name, &solid.shape.mesh, solid.color.value_or(palette[s % std::size(palette)]), {}};
         if (moves_as_a_whole(solid)) {
             const auto at = [&](std::size_t part, std::size_t row) {
                 return table.columns[column + part][row];
