@@ -286,14 +286,18 @@ void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
     LiquidState& liquid = world.liquid;
     // A step far beyond the CFL number may carry particles to where no tiles are; then the surface stays as
     // the solve saw it.
-    for (const Vec3f& p : liquid.particles.position)
-        if (liquid.tiling->find(scenario.domain.cell_of(Vec3(p))) < 0) return;
-    const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
+    const double outside = parallel_max(liquid.particles.count(), 4096, 0, [&](std::int64_t i) {
+        const Int3 c = scenario.domain.cell_of(Vec3(liquid.particles.position[i]));
+        return liquid.tiling->find(c) < 0 ? 1.0 : 0.0;
+    });
+    if (outside > 0) return;
+    Particles places{liquid.particles.position, {}, {}};
+    const CellRanges cells = sort_into_cells(places, scenario.domain, *liquid.tiling);
     const Obstacles placed =
         place_obstacles(cut_obstacles(scenario, {world.time, world.bodies}, {world.time, world.bodies}, dt),
                         scenario.domain, liquid.tiling);
     liquid.open_volume = placed.open_volume;
-    liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed).phi;
+    liquid.phi = surface_from_particles(places, cells, scenario.domain, liquid.tiling, placed).phi;
 }
 
 void CutCell::start(World& world, const Scenario& scenario) {
@@ -330,13 +334,22 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const std::vector<RigidBody> halfway = next.bodies;
     const double middle = ctx.time + 0.5 * dt, end = ctx.time + dt;
     std::vector<Obstacle> solids = cut_obstacles(scenario, {ctx.time, now.bodies}, {middle, halfway}, dt);
-    liquid.particles = old.particles;
+    // Where nothing comes or goes, what particles carry is copied only once, when they are sorted.
+    const bool closed = settings.emitters.empty() && settings.sinks.empty() && !domain.any_open();
+    if (closed)
+        liquid.particles.position = old.particles.position;
+    else
+        liquid.particles = old.particles;
     advance_particles(liquid.particles, old.velocity, domain, 0.5 * dt, solids);
-    Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
-    const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, middle);
+    Exchange out, in;
+    if (!closed) {
+        out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
+        in = emit(liquid.particles, domain, settings, ctx.time, dt, middle);
+    }
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
-    const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
+    const CellRanges cells =
+        sort_into_cells(liquid.particles, domain, *liquid.tiling, closed ? &old.particles : nullptr);
     stage_done("advect");
 
     // Where do the solids cut the grid now?                                           [Section 4.4.1]

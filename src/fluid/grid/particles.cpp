@@ -143,7 +143,8 @@ std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Do
     return std::make_shared<Tiling>(domain.cells, std::move(tiles));
 }
 
-CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Tiling& tiling) {
+CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Tiling& tiling,
+                           const Particles* carried) {
     // First by tile, block of particles by block of particles; then each tile by cell. Both are stable, and
     // which particles make a block does not depend on the number of threads.
     const std::int64_t count = particles.count(), tiles = tiling.tile_count();
@@ -194,10 +195,22 @@ CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Til
     });
 
     std::vector<Vec3f> sorted(count);
-    for_each_array(particles, [&](std::vector<Vec3f>& values) {
-        parallel_for(count, particle_grain, [&](std::int64_t i) { sorted[i] = values[source[i]]; });
+    const auto gather = [&](const std::vector<Vec3f>& from, std::vector<Vec3f>& to) {
+        to.resize(from.size());
+        parallel_for(std::int64_t(from.size()), particle_grain,
+                     [&](std::int64_t i) { to[i] = from[source[i]]; });
+    };
+    const auto rearrange = [&](std::vector<Vec3f>& values) {
+        gather(values, sorted);
         values.swap(sorted);
-    });
+    };
+    if (carried) {
+        rearrange(particles.position);
+        gather(carried->velocity, particles.velocity);
+        for (int axis = 0; axis < 3; ++axis) gather(carried->affine[axis], particles.affine[axis]);
+    } else {
+        for_each_array(particles, rearrange);
+    }
     return ranges;
 }
 

@@ -31,7 +31,9 @@ struct CellRanges {
 };
 
 // Sorts by tile and cell, keeping the order within a cell. Particles outside the domain must be gone.
-CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Tiling& tiling);
+// With `carried`, only the positions of `particles` count, and what else they carry is taken from there.
+CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Tiling& tiling,
+                           const Particles* carried = nullptr);
 
 // Removes the particles for which dead[i] is not zero, keeping the order of the others.
 void remove_particles(Particles& particles, const std::vector<char>& dead);
