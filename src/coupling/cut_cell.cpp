@@ -291,13 +291,12 @@ void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
         return liquid.tiling->find(c) < 0 ? 1.0 : 0.0;
     });
     if (outside > 0) return;
-    Particles places{liquid.particles.position, {}, {}};
-    const CellRanges cells = sort_into_cells(places, scenario.domain, *liquid.tiling);
+    const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
     const Obstacles placed =
         place_obstacles(cut_obstacles(scenario, {world.time, world.bodies}, {world.time, world.bodies}, dt),
                         scenario.domain, liquid.tiling);
     liquid.open_volume = placed.open_volume;
-    liquid.phi = surface_from_particles(places, cells, scenario.domain, liquid.tiling, placed).phi;
+    liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed).phi;
 }
 
 void CutCell::start(World& world, const Scenario& scenario) {
