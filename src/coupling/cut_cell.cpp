@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include <functional>
-#include <limits>
 
 #include "core/stopwatch.h"
+#include "coupling/contact_response.h"
 #include "fluid/grid/advect.h"
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/friction.h"
@@ -16,7 +16,6 @@
 #include "fluid/grid/sources.h"
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
-#include "solid/rigid/solve_contacts.h"
 
 namespace flotsam {
 
@@ -60,114 +59,6 @@ void remove_inside(Particles& particles, const Scenario& scenario, double time) 
     }
     remove_particles(particles, dead);
 }
-
-Pose pose_of(const Scenario& scenario, const Moment& at, std::size_t solid) {
-    if (const RigidBody* body = body_of(at.bodies, solid)) return pose_of(*body);
-    return pose_at(scenario.solids[solid], at.time);
-}
-
-ContactWalls contact_walls(const Domain& domain) {
-    ContactWalls walls{{{}, domain.size()}, {}};
-    for (int side = 0; side < 6; ++side)
-        walls.closed[side] = !domain.open(side) && !(domain.flat() && side / 2 == 2);
-    return walls;
-}
-
-// An estimate of the water that moves with each body: half of what it displaces, as with a sphere, as far as
-// its surface is wet [kg].
-std::vector<double> carried_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
-                                 const Field<double>& phi, const Domain& domain, double density) {
-    std::vector<double> wet(obstacles.list.size(), 0.0), all(obstacles.list.size(), 0.0);
-    for (const ObstaclePatch& patch : obstacles.patches) {
-        const double area = length(patch.area);
-        all[patch.obstacle] += area;
-        if (phi[patch.cell] < 0) wet[patch.obstacle] += area;
-    }
-    std::vector<double> mass;
-    for (const RigidBody& body : bodies) {
-        double volume = 0;
-        for (const double covered : obstacles.list[body.solid].cut->volume) volume += covered;
-        const double share = all[body.solid] > 0 ? wet[body.solid] / all[body.solid] : 0;
-        mass.push_back(0.5 * density * share * volume * domain.cell_volume());
-    }
-    return mass;
-}
-
-// Contacts and joints of bodies that the liquid holds. Their impulses are found for bodies that also carry
-// some of the water with them: with their own mass alone a light body would be pushed out of contact far too
-// gently, and the rounds of pressure and contacts would swing about instead of settling. What they agree on
-// does not depend on it.
-class ContactResponse {
-  public:
-    ContactResponse(const std::vector<RigidBody>& bodies, std::vector<double> carried_mass,
-                    std::vector<PlacedSolid> placed, std::vector<Contact> contacts,
-                    const std::vector<Joint>& joints, double dt, double tolerance)
-        : bodies_(bodies),
-          placed_(std::move(placed)),
-          contacts_(std::move(contacts)),
-          joints_(joints),
-          dt_(dt),
-          tolerance_(tolerance),
-          given_(bodies.size()) {
-        for (std::size_t b = 0; b < bodies.size(); ++b) {
-            RigidBody heavy = bodies[b];
-            // Not the inertia: a ball turns without the water. Where the guess is too heavy, impulses are too
-            // large, and the rounds run away; where it is too light they only take longer.
-            heavy.mass += carried_mass[b];
-            heavy_.push_back(heavy);
-        }
-    }
-    // What the bodies do without the pressure changes by the impulses; says whether it did.
-    bool operator()(std::vector<MovableBody>& movable) {
-        if (contacts_.empty() && joints_.empty()) return false;
-        std::vector<RigidBody> now = heavy_;
-        for (std::size_t b = 0; b < now.size(); ++b) {
-            now[b].velocity = movable[b].motion.velocity;
-            set_spin(now[b], movable[b].motion.spin);
-            apply_impulse(now[b], {-given_[b].linear, -given_[b].angular});
-        }
-        const ContactImpulses impulses = solve_contacts(now, placed_, contacts_, joints_, dt_);
-        apply_impulses(now, impulses);
-        double change = 0;
-        for (std::size_t b = 0; b < now.size(); ++b) {
-            const double size = std::sqrt(heavy_[b].inertia.trace() / heavy_[b].mass);
-            change = std::max({change, length(now[b].velocity - movable[b].motion.velocity),
-                               size * length(spin_of(now[b]) - movable[b].motion.spin)});
-        }
-        if (change < tolerance_) return false;
-        // Where the estimate of the water is too large the rounds would swing ever further: smaller steps
-        // then.
-        if (change > 0.5 * last_change_) relaxation_ *= 0.5;
-        last_change_ = change;
-        std::vector<Impulse> more = impulses.on_body;
-        for (std::size_t b = 0; b < now.size(); ++b) {
-            more[b].linear = relaxation_ * (more[b].linear - given_[b].linear);
-            more[b].angular = relaxation_ * (more[b].angular - given_[b].angular);
-        }
-        for (std::size_t b = 0; b < now.size(); ++b) {
-            RigidBody body = bodies_[b];
-            body.velocity = movable[b].free.velocity;
-            set_spin(body, movable[b].free.spin);
-            apply_impulse(body, more[b]);
-            given_[b] += more[b];
-            movable[b].free = twist_of(body);
-        }
-        return true;
-    }
-    void repair(std::vector<RigidBody>& bodies) const {
-        repair_positions(bodies, placed_, contacts_, joints_);
-    }
-
-  private:
-    const std::vector<RigidBody>& bodies_;
-    std::vector<RigidBody> heavy_;
-    std::vector<PlacedSolid> placed_;
-    std::vector<Contact> contacts_;
-    const std::vector<Joint>& joints_;
-    double dt_, tolerance_;
-    double last_change_ = std::numeric_limits<double>::infinity(), relaxation_ = 1;
-    std::vector<Impulse> given_;
-};
 
 // How a body moves, seen from its pose's position.
 Twist motion_of(const MovableBody& body, const Pose& pose) {
@@ -234,8 +125,8 @@ std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const 
     for (std::size_t i = 0; i < scenario.solids.size(); ++i) {
         const Solid& solid = scenario.solids[i];
         list.push_back({.shape = solid.shape.distance,
-                        .before = pose_of(scenario, from, i),
-                        .after = pose_of(scenario, until, i),
+                        .before = pose_of(scenario, from.bodies, from.time, i),
+                        .after = pose_of(scenario, until.bodies, until.time, i),
                         .slip = solid.slip,
                         .motion = {},
                         .cut = nullptr});
@@ -393,21 +284,21 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
                              rubbed.angular + cross(pose_of(body).position - body.center, rubbed.linear)});
         movable[b].free = movable[b].motion = twist_of(body);
     }
-    if (!contact_shapes_) contact_shapes_.emplace(scenario.solids, scenario.joints);
-    // Before gravity: what a body at rest gains in a step is not an approach to rebound from.
-    std::vector<PlacedSolid> placed = place_solids(scenario.solids, halfway, middle, dt);
-    std::vector<Contact> touching;
-    if (!next.bodies.empty()) touching = contact_shapes_->find(placed, contact_walls(domain), dt, domain.h);
     const std::vector<RigidBody> pushed = next.bodies;
-    ContactResponse contacts(pushed, carried_mass(pushed, obstacles, solved_phi, domain, settings.density),
-                             std::move(placed), std::move(touching), scenario.joints, dt,
-                             1e-4 * std::max(length(scenario.gravity), 1.0) * dt);
+    std::optional<ContactResponse> contacts;
+    if (!pushed.empty()) {
+        if (!contact_shapes_) contact_shapes_.emplace(scenario.solids, scenario.joints);
+        // Before gravity: what a body at rest gains in a step is not an approach to rebound from.
+        contacts.emplace(*contact_shapes_, scenario, halfway, pushed,
+                         carried_mass(pushed, obstacles, solved_phi, domain, settings.density), middle, dt);
+    }
     const PressureSystem system =
         pressure_system(domain, std::move(solved_phi), scenario.gravity, settings.density, obstacles);
     std::array<Field<char>, 3> changed;
     liquid.potential = old.potential;
-    const ProjectionReport projection = project(system, crowding, dt, scenario.solver, liquid.velocity,
-                                                liquid.potential, changed, movable, std::ref(contacts));
+    const ProjectionReport projection =
+        project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed, movable,
+                contacts ? std::ref(*contacts) : BodyResponse{});
     report.solve = projection.solve;
     report.largest_divergence = projection.largest_divergence;
     ledger.walls = projection.wall_impulse;
@@ -423,7 +314,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         set_spin(body, movable[b].motion.spin);
         obstacles.list[body.solid].motion = motion_of(movable[b], pose_of(body));
     }
-    contacts.repair(next.bodies);
+    if (contacts) contacts->repair(next.bodies);
     stage_done("pressure");
     if (!report.solve.converged) return report.reject("the pressure solve did not converge");
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");

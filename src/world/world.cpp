@@ -18,9 +18,13 @@ const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s) {
     return at != bodies.end() && at->solid == int(s) ? &*at : nullptr;
 }
 
+Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, double time, std::size_t s) {
+    if (const RigidBody* body = body_of(bodies, s)) return pose_of(*body);
+    return pose_at(scenario.solids[s], time);
+}
+
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s) {
-    if (const RigidBody* body = body_of(world.bodies, s)) return pose_of(*body);
-    return pose_at(scenario.solids[s], world.time);
+    return pose_of(scenario, world.bodies, world.time, s);
 }
 
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s) {

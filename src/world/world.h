@@ -28,7 +28,8 @@ struct World {
 std::vector<RigidBody> bodies_at_start(const Scenario& scenario);
 // The body of solid `s`, or null when that is not rigid.
 const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s);
-// Where solid `s` is now, whatever moves it; `bodies_at_start` before any step.
+// Where solid `s` is, whatever moves it: at a time when the bodies are as given, or now.
+Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, double time, std::size_t s);
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);
 // Its shape there.
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s);

@@ -311,19 +311,18 @@ class BodyTerm {
     }
     const LowRank<double>& modes() const { return modes_; }
 
-    // Adds `sign` times what flows out of each cell beside the bodies to `to`: of their motion without x, or
-    // of their motion as it is.
-    void add_known_outflow(std::vector<double>& to, double sign) const { push(to, sign, {}); }
+    // What flows out of each cell beside the bodies is added to `to`, `sign` times: of their motion without
+    // x, or of their motion as it is.
+    void add_known_outflow(std::vector<double>& to, double sign) const {
+        add_outflow(to, sign, [&](std::size_t b) { return moved(b, {}); });
+    }
     void add_outflow(std::vector<double>& to, double sign) const {
-        std::vector<Six<double>> v(bodies_.size());
-        for (std::size_t b = 0; b < v.size(); ++b)
-            add(v[b], bodies_[b].motion.velocity, bodies_[b].motion.spin);
-        if (!modes_.empty()) modes_.scatter(v, std::span(to), [=](std::int64_t) { return sign; });
+        add_outflow(to, sign, [&](std::size_t b) { return bodies_[b].motion; });
     }
     // The motion that x gives them.
     void move(const std::vector<double>& x) {
         if (bodies_.empty()) return;
-        std::vector<Six<double>> impulse = modes_.gather(std::span(x).first(x.size()));
+        std::vector<Six<double>> impulse = modes_.gather(x);
         for (std::size_t b = 0; b < bodies_.size(); ++b) {
             for (double& value : impulse[b]) value *= to_impulse_;
             bodies_[b].motion = moved(b, impulse[b]);
@@ -345,11 +344,12 @@ class BodyTerm {
         twist.spin += body.inverse_inertia * angular;
         return twist;
     }
-    void push(std::vector<double>& to, double sign, const Six<double>& impulse) const {
+    template <class Motion>
+    void add_outflow(std::vector<double>& to, double sign, const Motion& motion) const {
         if (modes_.empty()) return;
         std::vector<Six<double>> v(bodies_.size());
         for (std::size_t b = 0; b < v.size(); ++b) {
-            const Twist twist = moved(b, impulse);
+            const Twist twist = motion(b);
             add(v[b], twist.velocity, twist.spin);
         }
         modes_.scatter(v, std::span(to), [=](std::int64_t) { return sign; });

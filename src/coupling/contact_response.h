@@ -1,0 +1,51 @@
+// Contacts and joints of bodies that the liquid holds, agreed upon with the pressure within a step.
+//
+// The pressure is solved without them; their impulses are found for the velocities that came out, added to
+// what the bodies do without the pressure, and the pressure is solved again, until both agree
+// (docs/decisions/0007).
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "fluid/grid/obstacles.h"
+#include "fluid/grid/projection.h"
+#include "solid/rigid/contact.h"
+#include "solid/rigid/solve_contacts.h"
+#include "world/scenario.h"
+
+namespace flotsam {
+
+// An estimate of the water that moves with each body: half of what it displaces, as with a sphere, as far as
+// its surface is wet [kg].
+std::vector<double> carried_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
+                                 const Field<double>& phi, const Domain& domain, double density);
+
+class ContactResponse {
+  public:
+    // `before` and `bodies`: in the middle of a step, at `time`, before and after forces other than pressure
+    // and contacts. Impulses are found for bodies that are heavier by `carried`. What is agreed upon does not
+    // depend on that, only how soon: a light body with its own mass alone gets too little of what it needs in
+    // each round.
+    ContactResponse(const ContactShapes& shapes, const Scenario& scenario,
+                    const std::vector<RigidBody>& before, const std::vector<RigidBody>& bodies,
+                    const std::vector<double>& carried, double time, double dt);
+
+    // A BodyResponse.
+    bool operator()(std::vector<MovableBody>& movable);
+
+    // Pushes apart what overlaps and closes open joints: poses only.
+    void repair(std::vector<RigidBody>& bodies) const;
+
+  private:
+    const std::vector<RigidBody>& bodies_;
+    const std::vector<Joint>& joints_;
+    double dt_, tolerance_;
+    std::vector<PlacedSolid> placed_;
+    std::vector<Contact> contacts_;
+    std::vector<RigidBody> heavy_;
+    std::vector<Impulse> given_;  // to each body so far
+    double last_change_ = std::numeric_limits<double>::infinity(), relaxation_ = 1;
+};
+
+}  // namespace flotsam
