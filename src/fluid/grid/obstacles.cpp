@@ -30,12 +30,12 @@ Vec3 open_point(const Obstacle& obstacle, Vec3 center, double h) {
     return center;
 }
 
-// Whether the straight way from a to b meets the solid.
-bool blocks(const Obstacle& obstacle, Vec3 a, Vec3 b, double h) {
+// Whether the straight way from a to b, in body coordinates, comes nearer to a shape than `gap`.
+bool meets(const Shape& shape, Vec3 a, Vec3 b, double gap) {
     const double total = length(b - a);
     for (double walked = 0; walked < total;) {
-        const double d = obstacle.distance(a + (b - a) * (walked / total));
-        if (d < 0.5e-3 * h) return true;
+        const double d = shape.distance(a + (b - a) * (walked / total));
+        if (d < gap) return true;
         walked += d;
     }
     return false;
@@ -152,7 +152,9 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
             for (const Obstacle& obstacle : o.list) {
                 const Vec3 here = open_point(obstacle, domain.cell_center(c), domain.h);
                 const Vec3 beside = open_point(obstacle, domain.cell_center(c - unit(a)), domain.h);
-                if (blocks(obstacle, here, beside, domain.h)) o.open_face[a][n] = 0;
+                if (meets(*obstacle.shape, obstacle.after.to_body(here), obstacle.after.to_body(beside),
+                          0.5e-3 * domain.h))
+                    o.open_face[a][n] = 0;
             }
         });
     // A cell deep inside a solid.
@@ -302,12 +304,22 @@ Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, co
         // The next round starts when every obstacle has made its move.
         from = to;
     }
-    // Pushed from one solid or side into another to the last. Where it came from is better, if that is free.
-    const auto free = [&](Vec3 p) {
-        return std::none_of(obstacles.begin(), obstacles.end(),
-                            [&](const Obstacle& o) { return o.distance(p) < 0.25 * gap; });
+    // Pushed from one solid or side into another to the last: a corner that closes. Any free place near by
+    // will do that it could have gone to without passing through a solid.
+    const auto within_reach = [&](Vec3 p) {
+        return std::all_of(obstacles.begin(), obstacles.end(), [&](const Obstacle& o) {
+            return o.distance(p) > 0.25 * gap &&
+                   !meets(*o.shape, o.carried(start), o.after.to_body(p), 0.25 * gap);
+        });
     };
-    return !free(to) && free(start) ? start : to;
+    if (within_reach(to)) return to;
+    for (const double radius : {0.0, 0.1, 0.3, 1.0})
+        for (int direction = 0; direction < 27; ++direction) {
+            const Vec3 way{double(direction % 3 - 1), double(direction / 3 % 3 - 1),
+                           double(direction / 9 - 1)};
+            if (const Vec3 p = hold(start + way * (radius * h)); within_reach(p)) return p;
+        }
+    return to;
 }
 
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain) {
