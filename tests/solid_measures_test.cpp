@@ -53,7 +53,7 @@ TEST_CASE("the exported volume hugs solids: it encloses the liquid's volume") {
     const double volume = quantity("liquid.volume", world, s);
     CHECK(volume == doctest::Approx(0.4 * (1 - 0.23 * 0.31)).epsilon(0.01));
     Field<double> phi = world.liquid.phi;
-    end_at_solids(phi, s.domain, s.solids, world.time, 0);
+    end_at_solids(phi, s.domain, world, s, 0);
     const SurfaceMesh mesh = extract_surface(phi, s.domain.h);
     CHECK(enclosed_volume(mesh) == doctest::Approx(volume).epsilon(0.02));
     // The liquid's own distance goes on through the post.

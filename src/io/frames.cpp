@@ -23,18 +23,14 @@ std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const s
     return velocity;
 }
 
-// The scene's solids, the rigid ones starting where they are now.
-std::vector<Solid> solids_now(const World& world, const Scenario& scenario) {
-    std::vector<Solid> solids = scenario.solids;
-    for (const RigidBody& body : world.bodies) solids[body.solid].start = pose_of(body);
-    return solids;
-}
-
-// Adds a solid's surface at a time, and the velocities of its vertices: of a body as it moves, of others over
-// the millisecond before.
-void append_solid(const Solid& solid, const RigidBody* body, double time, SurfaceMesh& mesh,
+// Adds a solid's surface as it is now, and the velocities of its vertices: of a body as it moves, of others
+// over the millisecond before.
+void append_solid(const World& world, const Scenario& scenario, std::size_t s, SurfaceMesh& mesh,
                   std::vector<Vec3f>& velocity) {
-    const TriangleMesh now = mesh_at(solid, time), before = mesh_at(solid, time - 1e-3);
+    const Solid& solid = scenario.solids[s];
+    const RigidBody* body = body_of(world.bodies, s);
+    const TriangleMesh now = mesh_of(world, scenario, s);
+    const TriangleMesh before = body ? TriangleMesh{} : mesh_at(solid, world.time - 1e-3);
     const auto first = static_cast<std::int32_t>(mesh.vertices.size());
     for (std::size_t v = 0; v < now.vertices.size(); ++v) {
         mesh.vertices.push_back(Vec3f(now.vertices[v]));
@@ -81,11 +77,11 @@ Field<double> pressure_in_liquid(const World& world, const Scenario& scenario) {
     return pressure;
 }
 
-void end_at_solids(Field<double>& phi, const Domain& domain, const std::vector<Solid>& solids, double time,
+void end_at_solids(Field<double>& phi, const Domain& domain, const World& world, const Scenario& scenario,
                    double overlap) {
-    for (const Solid& solid : solids) {
-        const PlacedShape shape = shape_at(solid, time);
-        const Box body = bounds(body_mesh_at(solid, time));
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        const PlacedShape shape = shape_of(world, scenario, s);
+        const Box body = shape.shape->bounds();
         const Vec3 edges = body.high - body.low;
         const double depth = std::min(overlap, 0.2 * std::min({edges.x, edges.y, edges.z}));
         // Beyond the band in which distances are kept the solid changes nothing.
@@ -108,11 +104,10 @@ void FrameExporter::on_frame(World& world, int frame) { write(world, frame); }
 void FrameExporter::write(const World& world, int frame) const {
     const LiquidState& liquid = world.liquid;
     const Domain& domain = scenario_.domain;
-    const std::vector<Solid> solids = solids_now(world, scenario_);
     if (output_.surface) write_surface(world, frame);
     if (output_.volume) {
         Field<double> phi = liquid.phi;
-        end_at_solids(phi, domain, solids, world.time, 0);
+        end_at_solids(phi, domain, world, scenario_, 0);
         write_vdb(folder_ / volume_file.name(frame), phi, liquid.velocity,
                   pressure_in_liquid(world, scenario_), domain.h);
     }
@@ -125,8 +120,8 @@ void FrameExporter::write(const World& world, int frame) const {
     if (output_.solids && !scenario_.solids.empty()) {
         SurfaceMesh mesh;
         std::vector<Vec3f> velocity;
-        for (std::size_t s = 0; s < solids.size(); ++s)
-            append_solid(solids[s], body_of(world.bodies, s), world.time, mesh, velocity);
+        for (std::size_t s = 0; s < scenario_.solids.size(); ++s)
+            append_solid(world, scenario_, s, mesh, velocity);
         write_ply(folder_ / solids_file.name(frame), mesh, velocity);
     }
 }
@@ -138,8 +133,7 @@ void FrameExporter::write_surface(const World& world, int frame) const {
     Skin skin = domain.flat() ? Skin{domain, liquid.phi, {}}
                               : make_skin(liquid.particles, liquid.phi, domain, output_.surface_refinement);
     // Half a cell into the solid, so that a picture finds no air between liquid and solid.
-    end_at_solids(skin.phi, skin.domain, solids_now(world, scenario_), world.time,
-                  domain.flat() ? 0 : 0.5 * domain.h);
+    end_at_solids(skin.phi, skin.domain, world, scenario_, domain.flat() ? 0 : 0.5 * domain.h);
     const SurfaceMesh mesh = extract_surface(skin.phi, skin.domain.h);
     write_ply(folder_ / surface_file.name(frame), mesh,
               velocities_at(liquid.velocity, domain, mesh.vertices));

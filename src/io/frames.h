@@ -44,7 +44,7 @@ class FrameExporter : public Observer {
 
 // Ends a distance to the liquid, which goes on into solids, `overlap` inside their surfaces [m]; less in
 // solids that are too thin for it.
-void end_at_solids(Field<double>& phi, const Domain& domain, const std::vector<Solid>& solids, double time,
+void end_at_solids(Field<double>& phi, const Domain& domain, const World& world, const Scenario& scenario,
                    double overlap);
 
 // Pressure in the liquid, 0 elsewhere [Pa].

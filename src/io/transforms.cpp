@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "io/gltf.h"
 #include "io/number_table.h"
@@ -12,6 +13,8 @@
 namespace flotsam {
 
 namespace {
+
+constexpr std::array parts{"x", "y", "z", "qx", "qy", "qz", "qw"};
 
 bool moves_as_a_whole(const Solid& solid) {
     return solid.motion == Motion::rigid || solid.motion == Motion::scripted;
@@ -21,8 +24,7 @@ std::vector<std::string> columns(const Scenario& scenario) {
     std::vector<std::string> names{"frame", "time"};
     for (const Solid& solid : scenario.solids)
         if (moves_as_a_whole(solid))
-            for (const char* part : {"x", "y", "z", "qx", "qy", "qz", "qw"})
-                names.push_back(fmt::format("{}.{}", solid.name, part));
+            for (const char* part : parts) names.push_back(fmt::format("{}.{}", solid.name, part));
     return names;
 }
 
@@ -32,7 +34,38 @@ Rotation rotation_from(const std::array<double, 4>& q) {
     return sine > 0 ? Rotation::about(axis, 2 * std::atan2(sine, q[3])) : Rotation{};
 }
 
+// The poses of a solid, row by row; none when the table does not have it.
+std::vector<Pose> poses_in(const NumberTable& table, const Solid& solid) {
+    std::array<const std::vector<double>*, 7> part{};
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        part[p] = table.find(fmt::format("{}.{}", solid.name, parts[p]));
+        if (!part[p]) return {};
+    }
+    std::vector<Pose> poses;
+    for (std::size_t r = 0; r < table.rows(); ++r)
+        poses.push_back({{(*part[0])[r], (*part[1])[r], (*part[2])[r]},
+                         rotation_from({(*part[3])[r], (*part[4])[r], (*part[5])[r], (*part[6])[r]})});
+    return poses;
+}
+
 }  // namespace
+
+void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int frame) {
+    const auto rigid = [](const Solid& solid) { return solid.motion == Motion::rigid; };
+    std::error_code error;
+    if (std::none_of(scenario.solids.begin(), scenario.solids.end(), rigid) ||
+        !std::filesystem::exists(csv, error))
+        return;
+    const NumberTable table = read_number_table(csv);
+    const std::vector<double>* frames = table.find("frame");
+    if (!frames) return;
+    const auto row = std::find(frames->begin(), frames->end(), double(frame)) - frames->begin();
+    for (Solid& solid : scenario.solids) {
+        if (!rigid(solid)) continue;
+        const std::vector<Pose> poses = poses_in(table, solid);
+        if (row < std::ssize(poses)) solid.start = poses[row];
+    }
+}
 
 bool has_moving_solids(const Scenario& scenario) {
     return std::any_of(scenario.solids.begin(), scenario.solids.end(), moves_as_a_whole);
@@ -70,22 +103,11 @@ void TransformLog::on_finish(World&, int, bool) {
     static constexpr Vec3 palette[] = {{0.95, 0.77, 0.20}, {0.55, 0.36, 0.22}, {0.45, 0.47, 0.50},
                                        {0.78, 0.25, 0.20}, {0.25, 0.50, 0.35}, {0.30, 0.40, 0.65}};
     std::vector<AnimatedSolid> solids;
-    std::size_t column = 2;
     for (std::size_t s = 0; s < scenario_.solids.size(); ++s) {
         const Solid& solid = scenario_.solids[s];
         AnimatedSolid animated{
             solid.name, &solid.shape.mesh, solid.color.value_or(palette[s % std::size(palette)]), {}};
-        if (moves_as_a_whole(solid)) {
-            const auto at = [&](std::size_t part, std::size_t row) {
-                return table.columns[column + part][row];
-            };
-            for (std::size_t r = 0; r < table.rows(); ++r)
-                animated.poses.push_back({{at(0, r), at(1, r), at(2, r)},
-                                          rotation_from({at(3, r), at(4, r), at(5, r), at(6, r)})});
-            column += 7;
-        } else {
-            animated.poses = {solid.start};
-        }
+        animated.poses = moves_as_a_whole(solid) ? poses_in(table, solid) : std::vector{solid.start};
         // A mesh that changes its shape is no rigid node; frames/ has it.
         if (!solid.sequence) solids.push_back(std::move(animated));
     }

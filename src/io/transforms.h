@@ -27,6 +27,10 @@ class TransformLog : public Observer {
     std::optional<CsvLog> log_;
 };
 
+// Lets the scenario's rigid solids start where they were in a frame of a run. Those that the table does not
+// tell of, as when there is none, stay.
+void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int frame);
+
 // Does anything of the scenario move as a whole?
 bool has_moving_solids(const Scenario& scenario);
 

@@ -10,6 +10,7 @@
 #include "io/atomic_file.h"
 #include "io/ply.h"
 #include "io/progress.h"
+#include "io/transforms.h"
 #include "render/camera.h"
 #include "render/color_map.h"
 #include "render/png.h"
@@ -59,24 +60,6 @@ double typical_top_speed(const std::vector<Vec3f>& velocity) {
     const auto place = speeds.begin() + std::ptrdiff_t(0.99 * double(speeds.size() - 1));
     std::nth_element(speeds.begin(), place, speeds.end());
     return round_up(*place);
-}
-
-// The pose that brings a body's vertices to where they are: from three of them that are far apart.
-Pose pose_from(const std::vector<Vec3>& body, std::span<const Vec3f> placed) {
-    std::size_t b = 0, c = 0;
-    double longest = 0, widest = 0;
-    for (std::size_t v = 1; v < body.size(); ++v)
-        if (const double d = length(body[v] - body[0]); d > longest) longest = d, b = v;
-    for (std::size_t v = 1; v < body.size(); ++v)
-        if (const double d = length(cross(body[v] - body[0], body[b] - body[0])); d > widest)
-            widest = d, c = v;
-    const auto axes = [](Vec3 p, Vec3 q, Vec3 r) {
-        const Vec3 x = (q - p) / length(q - p), n = cross(x, r - p), z = n / length(n);
-        return Rotation{{x, cross(z, x), z}};  // rows: from the world to these axes
-    };
-    const Rotation turn =
-        axes(Vec3(placed[0]), Vec3(placed[b]), Vec3(placed[c])).inverse() * axes(body[0], body[b], body[c]);
-    return {Vec3(placed[0]) - turn * body[0], turn};
 }
 
 }  // namespace
@@ -137,20 +120,7 @@ fs::path RunPictures::movie() const { return folder_ / "pictures" / (view_name()
 
 Scene RunPictures::scene_at(int frame) const {
     Scene scene = scene_;
-    std::vector<Solid>& solids = scene.scenario.solids;
-    const fs::path at = folder_ / "frames" / solids_file.name(frame);
-    std::error_code error;
-    const auto rigid = [](const Solid& solid) { return solid.motion == Motion::rigid; };
-    if (std::none_of(solids.begin(), solids.end(), rigid) || !fs::exists(at, error)) return scene;
-    // The surfaces of all solids one after the other: three corners of a body tell its pose.
-    const std::vector<Vec3f> vertices = read_ply(at).mesh.vertices;
-    std::size_t first = 0;
-    for (Solid& solid : solids) {
-        const std::vector<Vec3>& body = solid.shape.mesh.vertices;
-        if (first + body.size() > vertices.size()) break;
-        if (rigid(solid)) solid.start = pose_from(body, std::span(vertices).subspan(first, body.size()));
-        first += body.size();
-    }
+    start_at_frame(scene.scenario, folder_ / "transforms.csv", frame);
     return scene;
 }
 

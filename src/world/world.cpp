@@ -27,6 +27,13 @@ Pose pose_of(const World& world, const Scenario& scenario, std::size_t s) {
     return pose_of(scenario, world.bodies, world.time, s);
 }
 
+TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s) {
+    TriangleMesh mesh = body_mesh_at(scenario.solids[s], world.time);
+    const Pose pose = pose_of(world, scenario, s);
+    for (Vec3& v : mesh.vertices) v = pose.to_world(v);
+    return mesh;
+}
+
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s) {
     PlacedShape shape = shape_at(scenario.solids[s], world.time);
     shape.pose = pose_of(world, scenario, s);

@@ -31,7 +31,8 @@ const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s);
 // Where solid `s` is, whatever moves it: at a time when the bodies are as given, or now.
 Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, double time, std::size_t s);
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);
-// Its shape there.
+// Its shape and its surface there.
+TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s);
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s);
 
 // What a step needs to know and may not change. Built anew for every step; dt is passed, never stored.
