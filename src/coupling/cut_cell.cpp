@@ -153,6 +153,7 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
         // What a rigid body does is for the solve to find out.
         if (solid.motion != Motion::rigid)
             obstacle.motion = twist_between(obstacle.after, pose_at(solid, until.time + dt), dt);
+        obstacle.underflowed = solid.motion == Motion::rigid;
         const bool fixed = solid.motion == Motion::fixed;
         if (fixed) obstacle.cut = fixed_cuts_[s];
         if (obstacle.cut) return;
@@ -302,7 +303,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     liquid.potential = old.potential;
     const ProjectionReport projection =
         project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed, movable,
-                contacts ? std::ref(*contacts) : BodyResponse{});
+                contacts && contacts->any() ? std::ref(*contacts) : BodyResponse{});
     report.solve = projection.solve;
     report.largest_divergence = projection.largest_divergence;
     ledger.walls = projection.wall_impulse;

@@ -96,6 +96,63 @@ int Obstacles::nearest(Int3 cell, Vec3 p) const {
     return nearest;
 }
 
+namespace {
+
+// The patches of a film of water between an obstacle and a closed side that it lies flat on: they feel the
+// pressure of the cells around the footprint, each its share, and what the obstacle leaves behind when it
+// lifts off fills from there.
+void add_films(Obstacles& o, const Domain& domain) {
+    std::vector<std::vector<std::size_t>> own(o.list.size());
+    for (std::size_t p = 0; p < o.patches.size(); ++p)
+        if (o.list[o.patches[p].obstacle].underflowed) own[o.patches[p].obstacle].push_back(p);
+    const auto open_around = [&](Int3 c) {
+        if (o.open_volume(c) > 0) return true;
+        for (int side = 0; side < 6; ++side) {
+            const Int3 beside = c + unit(side / 2) * (side % 2 ? 1 : -1);
+            if (domain.has_cell(beside) && o.open_volume(beside) > 0) return true;
+        }
+        return false;
+    };
+    for (std::size_t s = 0; s < o.list.size(); ++s) {
+        const CutSolid& cut = *o.list[s].cut;
+        for (int side = 0; side < 6 && !own[s].empty(); ++side) {
+            const int axis = side / 2, layer = side % 2 ? domain.cells[axis] - 1 : 0;
+            if (domain.open(side) || (domain.flat() && axis == 2)) continue;
+            if (side % 2 ? cut.low[axis] + cut.size[axis] <= layer : cut.low[axis] > 0) continue;
+            const double inwards = side % 2 ? -1 : 1;
+            double area = 0, around = 0;
+            Vec3 center;
+            const auto add = [&](double more, Vec3 place) { area += more, center += more * place; };
+            Int3 c;
+            for (c.z = cut.low.z; c.z <= cut.low.z + cut.size.z; ++c.z)
+                for (c.y = cut.low.y; c.y <= cut.low.y + cut.size.y; ++c.y)
+                    for (c.x = cut.low.x; c.x <= cut.low.x + cut.size.x; ++c.x)
+                        if (c[axis] == (side % 2 ? domain.cells[axis] : 0))
+                            add(cut.face_cover(axis, c), domain.face_center(c, axis));
+            // A gap too thin to be a cell is a film, too.
+            for (const std::size_t p : own[s])
+                if (const ObstaclePatch& patch = o.patches[p]; patch.at[axis] == layer) {
+                    if (open_around(patch.at))
+                        around += length(patch.area);
+                    else
+                        add(std::max(0.0, inwards * patch.area[axis]), patch.center);
+                }
+            if (area <= 0 || around <= 0) continue;
+            for (const std::size_t p : own[s]) {
+                ObstaclePatch film = o.patches[p];
+                if (film.at[axis] != layer || !open_around(film.at)) continue;
+                film.area = Vec3(unit(axis)) * (inwards * area * length(film.area) / around);
+                film.center = center / area;
+                for (int d = 0; d < 3; ++d)
+                    film.moment[d] = film.area * (-film.center[d] * domain.h * domain.h);
+                o.patches.push_back(film);
+            }
+        }
+    }
+}
+
+}  // namespace
+
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                           const std::shared_ptr<const Tiling>& tiling) {
     Obstacles o;
@@ -231,6 +288,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         const Vec3 half = Vec3{1, 1, 1} * (0.5 * domain.h), middle = domain.cell_center(patch.at);
         patch.center = min(max(center, middle - half), middle + half);
     }
+    add_films(o, domain);
     for (const ObstaclePatch& patch : o.patches) {
         const Obstacle& obstacle = o.list[patch.obstacle];
         Vec3 area = patch.area;

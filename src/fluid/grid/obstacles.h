@@ -25,6 +25,10 @@ struct Obstacle {
     // the surface sweeps.
     std::shared_ptr<const Deformation> deformation = nullptr;
 
+    // Water creeps under it where it lies flat on a closed side of the domain; otherwise nothing would ever
+    // lift a cork from the floor.
+    bool underflowed = false;
+
     double distance(Vec3 p) const { return shape->distance(after.to_body(p)); }
     // Velocity of the solid's point that is at p at the end of the move; beside a surface that deforms, that
     // of the nearest place on it.
