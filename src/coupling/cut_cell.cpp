@@ -1,5 +1,7 @@
 #include "coupling/cut_cell.h"
 
+#include <Eigen/LU>
+
 #include <algorithm>
 #include <cmath>
 
@@ -65,6 +67,25 @@ bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume) {
         any = true;
     }
     return any;
+}
+
+// How a body moves once friction has acted on it: V' = V + W (f - D (V' - V)), W its inverse mass.
+Twist after_drag(const MovableBody& body, const Drag& drag) {
+    using Matrix = Eigen::Matrix<double, 6, 6>;
+    Matrix w = Matrix::Zero(), less;
+    Eigen::Matrix<double, 6, 1> impulse;
+    for (int i = 0; i < 3; ++i) {
+        w(i, i) = body.inverse_mass[i];
+        for (int j = 0; j < 3; ++j) w(3 + i, 3 + j) = body.inverse_inertia.row[i][j];
+    }
+    for (int i = 0; i < 6; ++i) {
+        impulse(i) = drag.impulse[i];
+        for (int j = 0; j < 6; ++j) less(i, j) = drag.less[i][j];
+    }
+    const Eigen::Matrix<double, 6, 1> change =
+        (Matrix::Identity() + w * less).partialPivLu().solve(w * impulse);
+    return {body.motion.velocity + Vec3{change(0), change(1), change(2)},
+            body.motion.spin + Vec3{change(3), change(4), change(5)}};
 }
 
 // Liquid cannot start where a solid is.
@@ -303,6 +324,16 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
                            twist_of(body), twist_of(body)});
         obstacles.list[body.solid].motion = motion_of(movable.back(), pose_of(body));
     }
+    // Liquid sticks to solids as they move after it has pulled at them: a light ball would otherwise be spun
+    // by the layer around it from side to side, ever faster.
+    for (const MovableBody& body : movable)
+        if (const auto drag = obstacle_drag(liquid.velocity, solved_phi, obstacles, body.obstacle,
+                                            body.center, domain, settings.density, dt)) {
+            MovableBody dragged = body;
+            dragged.motion = after_drag(body, *drag);
+            obstacles.list[body.obstacle].motion =
+                motion_of(dragged, pose_of(*body_of(next.bodies, std::size_t(body.obstacle))));
+        }
     std::vector<SolidImpulse> solid_friction(scenario.solids.size());
     ledger.friction += apply_obstacle_friction(liquid.velocity, solved_phi, obstacles, domain,
                                                settings.density, dt, solid_friction);
