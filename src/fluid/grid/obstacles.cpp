@@ -318,11 +318,70 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
         });
 }
 
+namespace {
+
+bool rubs(const Obstacle& obstacle) { return obstacle.slip < 1; }
+
+// The faces of a tile where liquid rubs on an obstacle: visit(axis, n, place, normal), n the face's index.
+template <class Visit>
+void for_each_rubbed_face(const Obstacle& obstacle, const Obstacles& obstacles, const Field<double>& phi,
+                          const Tiling& tiling, std::int64_t slot, const Domain& domain, const Visit& visit) {
+    for (int axis = 0; axis < 3; ++axis)
+        for_each_cell_of_tile(tiling, slot, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+            if (obstacles.open_face[axis][n] == 0 || (phi(c) >= 0 && phi(c - unit(axis)) >= 0)) return;
+            const Vec3 place = domain.face_center(c, axis);
+            if (obstacle.distance(place) > 0.5 * domain.h) return;
+            visit(axis, n, place, obstacle.normal(place, 0.1 * domain.h));
+        });
+}
+
+// Share of its sliding that liquid loses at an obstacle in a step.
+double lost_share(const Obstacle& obstacle, double dt) { return 1 - std::pow(obstacle.slip, 24 * dt); }
+
+}  // namespace
+
+std::optional<Drag> obstacle_drag(const MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
+                                  int number, Vec3 center, const Domain& domain, double density, double dt) {
+    const Obstacle& obstacle = obstacles.list[number];
+    if (!rubs(obstacle)) return {};
+    const Tiling& tiling = u[0].tiling();
+    const double mass = density * domain.cell_volume() * lost_share(obstacle, dt);
+    std::vector<Drag> parts(tiling.tile_count());
+    parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+        if (!obstacles.touches[slot]) return;
+        const std::span<const int> near = obstacles.index.near(tiling.first_cell(slot));
+        if (std::find(near.begin(), near.end(), number) == near.end()) return;
+        Drag& part = parts[slot];
+        for_each_rubbed_face(
+            obstacle, obstacles, phi, tiling, slot, domain,
+            [&](int axis, std::int64_t n, Vec3 place, Vec3 normal) {
+                const Vec3 along(unit(axis)), arm = place - center;
+                const Vec3 slides =
+                    along - normal[axis] * normal;  // dot with a velocity: its slide's component
+                const Vec3 slide = sample_velocity(u, domain, place) - obstacle.velocity(place);
+                const double weight = mass * obstacles.open_face[axis][n];
+                const Vec3 turn = cross(arm, along), sensed = cross(arm, slides);
+                const double given[6] = {along.x, along.y, along.z, turn.x, turn.y, turn.z};
+                const double felt[6] = {slides.x, slides.y, slides.z, sensed.x, sensed.y, sensed.z};
+                for (int i = 0; i < 6; ++i) {
+                    part.impulse[i] += weight * dot(slides, slide) * given[i];
+                    for (int j = 0; j < 6; ++j) part.less[i][j] += weight * given[i] * felt[j];
+                }
+            });
+    });
+    Drag sum;
+    for (const Drag& part : parts)
+        for (int i = 0; i < 6; ++i) {
+            sum.impulse[i] += part.impulse[i];
+            for (int j = 0; j < 6; ++j) sum.less[i][j] += part.less[i][j];
+        }
+    return sum;
+}
+
 Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
                              const Domain& domain, double density, double dt,
                              std::vector<SolidImpulse>& impulse) {
     const double mass = density * domain.cell_volume();
-    const auto rubs = [](const Obstacle& o) { return o.slip < 1; };
     if (std::none_of(obstacles.list.begin(), obstacles.list.end(), rubs)) return {};
     // What the obstacles near each tile receive, summed in the order of the tiles.
     const Tiling& tiling = u[0].tiling();
@@ -335,17 +394,13 @@ Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacl
         for (std::size_t i = 0; i < near.size(); ++i) {
             const Obstacle& obstacle = obstacles.list[near[i]];
             if (!rubs(obstacle)) continue;
-            const double lost_share = 1 - std::pow(obstacle.slip, 24 * dt);
-            for (int axis = 0; axis < 3; ++axis)
-                for_each_cell_of_tile(tiling, slot, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
-                    if (obstacles.open_face[axis][n] == 0 || (phi(c) >= 0 && phi(c - unit(axis)) >= 0))
-                        return;
-                    const Vec3 place = domain.face_center(c, axis);
-                    if (obstacle.distance(place) > 0.5 * domain.h) return;
-                    const Vec3 normal = obstacle.normal(place, 0.1 * domain.h);
+            const double lost = lost_share(obstacle, dt);
+            for_each_rubbed_face(
+                obstacle, obstacles, phi, tiling, slot, domain,
+                [&](int axis, std::int64_t n, Vec3 place, Vec3 normal) {
                     Vec3 slide = sample_velocity(before, domain, place) - obstacle.velocity(place);
                     slide -= dot(slide, normal) * normal;
-                    const double dv = -lost_share * slide[axis];
+                    const double dv = -lost * slide[axis];
                     u[axis][n] += dv;
                     const Vec3 taken = Vec3(unit(axis)) * (-mass * dv * obstacles.open_face[axis][n]);
                     received[slot][i].linear += taken;
