@@ -69,16 +69,19 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
 
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
-    std::vector<std::pair<PlacedShape, Box>> solids;
+    std::vector<PlacedShape> shapes;
+    std::vector<Box> reach;
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-        const PlacedShape shape = shape_of(world, scenario, s);
-        solids.emplace_back(shape, shape.bounds());
+        shapes.push_back(shape_of(world, scenario, s));
+        reach.push_back(shapes.back().bounds());
     }
+    const BoxIndex index(reach, scenario.domain, 0);
     return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
         const Vec3 point(p.position[i]);
-        if (!scenario.domain.has_cell(scenario.domain.cell_of(point))) return 1.0;
-        for (const auto& [shape, reach] : solids)
-            if (reach.contains(point) && shape.distance(point) < 0) return 1.0;
+        const Int3 cell = scenario.domain.cell_of(point);
+        if (!scenario.domain.has_cell(cell)) return 1.0;
+        for (const int s : index.near(cell))
+            if (reach[s].contains(point) && shapes[s].distance(point) < 0) return 1.0;
         return 0.0;
     });
 }

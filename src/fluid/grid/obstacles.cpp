@@ -214,7 +214,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                 const Vec3 here = open_point(obstacle, domain.cell_center(c), domain.h);
                 const Vec3 beside = open_point(obstacle, domain.cell_center(c - unit(a)), domain.h);
                 if (meets(*obstacle.shape, obstacle.after.to_body(here), obstacle.after.to_body(beside),
-                          0.5e-3 * domain.h))
+                          0.5e-3 * domain.h, 0.5e-3 * domain.h))
                     o.open_face[a][n] = 0;
             }
         });
