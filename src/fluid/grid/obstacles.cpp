@@ -230,6 +230,10 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         for (int d = 0; d < 3; ++d) center[d] = (at->moment[0][d][a] + at->moment[1][d][a]) / at->area[a];
         const Vec3 half = Vec3{1, 1, 1} * (0.5 * domain.h), middle = domain.cell_center(patch.at);
         patch.center = min(max(center, middle - half), middle + half);
+        std::array<Vec3, 3> m;
+        for (int d = 0; d < 3; ++d) m[d] = at->moment[0][d] + at->moment[1][d];
+        const Vec3 about_origin{m[1].z - m[2].y, m[2].x - m[0].z, m[0].y - m[1].x};
+        patch.curl = (cross(patch.center, at->area) - about_origin) / (domain.h * domain.h);
     }
     for (const ObstaclePatch& patch : o.patches) {
         const Obstacle& obstacle = o.list[patch.obstacle];
