@@ -337,13 +337,16 @@ class BodyTerm {
     }
 
   private:
-    // A body with liquid all around pushes out as much as it lets in when it turns, as it does to rounding when
-    // it moves. Cells that were closed because they were almost full leave a small sum; it is spread over the
-    // surface. In a box without free surface nothing but this keeps a constant pressure from turning the body.
+    // A body with liquid all around pushes out as much as it lets in when it turns, as it does to rounding
+    // when it moves. Cells that were closed because they were almost full leave a small sum; it is spread
+    // over the surface. In a box without free surface nothing but this keeps a constant pressure from turning
+    // the body.
     static void keep_volume(std::vector<ModeEntry<double>>& entries, const std::vector<char>& immersed) {
         std::vector<Six<double>> sum(immersed.size());
         std::vector<double> all(immersed.size(), 0.0);
-        const auto area = [](const Six<double>& f) { return std::abs(f[0]) + std::abs(f[1]) + std::abs(f[2]); };
+        const auto area = [](const Six<double>& f) {
+            return std::abs(f[0]) + std::abs(f[1]) + std::abs(f[2]);
+        };
         for (const ModeEntry<double>& e : entries) {
             for (int i = 0; i < 6; ++i) sum[e.group][i] += e.flux[i];
             all[e.group] += area(e.flux);
