@@ -288,14 +288,9 @@ class BodyTerm {
         for (std::size_t b = 0; b < bodies.size(); ++b) body_of[bodies[b].obstacle] = int(b);
         std::vector<ModeEntry<double>> entries;
         weight_.resize(bodies.size());
-        std::vector<char> immersed(bodies.size(), 1);
         for (const ObstaclePatch& patch : system.obstacles->patches) {
             const int b = body_of[patch.obstacle];
-            if (b < 0) continue;
-            if (felt_cell(system, patch) < 0) {
-                immersed[b] = immersed[b] && system.obstacles->open_volume[patch.cell] == 0;
-                continue;
-            }
+            if (b < 0 || felt_cell(system, patch) < 0) continue;
             const Vec3 arm = patch.center - bodies[b].center;
             // What is known of pi beforehand: the datum and the weight of the water.
             const Vec3 weight = hydrostatic_force(system, patch) * dt;
@@ -306,7 +301,6 @@ class BodyTerm {
             entries.push_back({tiling.find(patch.at), b, {}});
             add(entries.back().flux, patch.area, turning);
         }
-        keep_volume(entries, immersed);
         std::vector<SixBySix<double>> compliance(bodies.size());
         for (std::size_t b = 0; b < bodies.size(); ++b)
             for (int i = 0; i < 3; ++i) {
@@ -337,26 +331,6 @@ class BodyTerm {
     }
 
   private:
-    // A body with liquid all around pushes out as much as it lets in when it turns, as it does to rounding
-    // when it moves. Cells that were closed because they were almost full leave a small sum; it is spread
-    // over the surface. In a box without free surface nothing but this keeps a constant pressure from turning
-    // the body.
-    static void keep_volume(std::vector<ModeEntry<double>>& entries, const std::vector<char>& immersed) {
-        std::vector<Six<double>> sum(immersed.size());
-        std::vector<double> all(immersed.size(), 0.0);
-        const auto area = [](const Six<double>& f) {
-            return std::abs(f[0]) + std::abs(f[1]) + std::abs(f[2]);
-        };
-        for (const ModeEntry<double>& e : entries) {
-            for (int i = 0; i < 6; ++i) sum[e.group][i] += e.flux[i];
-            all[e.group] += area(e.flux);
-        }
-        for (ModeEntry<double>& e : entries) {
-            // A side of the domain that cuts the body leaves a sum of areas, too.
-            if (!immersed[e.group] || area(sum[e.group]) > 1e-9 * all[e.group]) continue;
-            for (int i = 3; i < 6; ++i) e.flux[i] -= sum[e.group][i] * (area(e.flux) / all[e.group]);
-        }
-    }
     static void add(Six<double>& six, Vec3 linear, Vec3 angular) {
         for (int a = 0; a < 3; ++a) six[a] += linear[a], six[3 + a] += angular[a];
     }
@@ -582,7 +556,8 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             potential[cell] * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
         SolidLoad& load = report.loads[patch.obstacle];
         load.force += force;
-        load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force);
+        load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force) +
+                       potential[cell] * domain.h * domain.h * patch.curl;
         load.wetted_area += length(patch.area) * domain.h * domain.h;
     }
     return report;
