@@ -463,6 +463,14 @@ class SceneBuilder {
             return {};
         }
         if (const TomlNode* duck = shape.find("duck")) return solid_duck(duck->number, spacing);
+        if (const TomlNode* boat = shape.find("boat")) {
+            const double length = boat->items[0].number, height = boat->items[1].number,
+                         width = boat->items[2].number, wall = boat->items[3].number;
+            if (wall < 0.4 * std::min({0.5 * length, height, 0.5 * width}))
+                return solid_boat(length, height, width, wall, spacing);
+            mistakes_.add(boat->items[3].place, "the shell fills the boat", "make the fourth number smaller");
+            return {};
+        }
         const TomlNode& mesh = get(shape, "mesh");
         const std::filesystem::path file = mesh_file(get(mesh, "file"));
         if (file.empty()) return {};
@@ -631,7 +639,8 @@ class SceneBuilder {
             {"force", Probe::Kind::force_x},
             {"torque", Probe::Kind::torque_x},
             {"wetted_area", Probe::Kind::wetted_area},
-            {"position", Probe::Kind::position_x}};
+            {"position", Probe::Kind::position_x},
+            {"tilt", Probe::Kind::tilt}};
         for (const auto& [key, kind] : kinds) {
             const TomlNode* node = entry.find(key);
             if (!node) continue;
@@ -644,7 +653,7 @@ class SceneBuilder {
                               known.empty() ? "this scene has no solids: add a [[solid]]"
                                             : suggestion(node->text, known));
             const int solid = int(at - known.begin());
-            if (kind == Probe::Kind::wetted_area) {
+            if (kind == Probe::Kind::wetted_area || kind == Probe::Kind::tilt) {
                 scene_.probes.push_back({name, kind, {}, solid});
             } else {
                 for (int axis = 0; axis < 3; ++axis)
