@@ -168,6 +168,7 @@ void add_films(Obstacles& o, const Domain& domain) {
                 film.area = Vec3(unit(axis)) * (inwards * area * length(film.area) / around);
                 film.center = center / area;
                 film.curl = {};
+                film.film = true;
                 for (int d = 0; d < 3; ++d)
                     film.moment[d] = film.area * (-film.center[d] * domain.h * domain.h);
                 o.patches.push_back(film);

@@ -59,6 +59,7 @@ struct ObstaclePatch {
     // Integral of (x - center) x area, in face areas [m]: zero where the patch is flat. What turning pushes
     // out of the cell is the arm of the centre times the area, and this.
     Vec3 curl{};
+    bool film = false;  // between the solid and a side of the domain: that side holds what pushes the solid
 };
 
 struct Obstacles {

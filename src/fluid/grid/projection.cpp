@@ -565,6 +565,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             potential[cell] * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
         SolidLoad& load = report.loads[patch.obstacle];
         load.force += force;
+        if (patch.film) report.wall_impulse += force * dt;
         load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force) +
                        potential[cell] * domain.h * domain.h * patch.curl;
         load.wetted_area += length(patch.area) * domain.h * domain.h;
