@@ -251,30 +251,31 @@ void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Doma
 
 void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& domain) {
     constexpr std::size_t largest = 64;  // cells
-    Field<char> seen(phi.shared_tiling(), 0);
+    enum : char { unseen, here, outside };
+    Field<char> seen(phi.shared_tiling(), unseen);
     const auto air = [&](Int3 c) { return phi(c) >= 0 && obstacles.open_volume(c) > 0; };
     for (const ObstaclePatch& patch : obstacles.patches) {
-        if (seen[patch.cell] || !air(patch.at)) continue;
+        if (seen[patch.cell] != unseen || !air(patch.at)) continue;
         std::vector<Int3> pocket{patch.at};
-        seen[patch.cell] = 1;
+        seen[patch.cell] = here;
         bool enclosed = true;
-        for (std::size_t i = 0; i < pocket.size() && pocket.size() <= largest; ++i)
+        for (std::size_t i = 0; i < pocket.size() && enclosed; ++i)
             for (int side = 0; side < 6; ++side) {
                 const int axis = side / 2;
                 const Int3 beside = pocket[i] + unit(axis) * (side % 2 ? 1 : -1);
-                if (!domain.has_cell(beside)) {
-                    enclosed &= !domain.open(side);
-                    continue;
-                }
-                const std::int64_t n = phi.tiling().find(beside);
-                if (n < 0) enclosed = false;
-                if (n < 0 || seen[n] || !air(beside)) continue;
+                // At a side of the domain the air outside is not far, nor where no tile is.
+                const std::int64_t n = domain.has_cell(beside) ? phi.tiling().find(beside) : -1;
+                enclosed &= n >= 0 && seen[n] != outside;
+                if (n < 0 || seen[n] != unseen || !air(beside)) continue;
                 if (obstacles.open_face[axis](side % 2 ? beside : pocket[i]) == 0) continue;
-                seen[n] = 1;
+                seen[n] = here;
                 pocket.push_back(beside);
+                enclosed &= pocket.size() <= largest;
             }
-        if (!enclosed || pocket.size() > largest) continue;
-        for (const Int3 c : pocket) phi.at(c) = -0.05 * domain.h;
+        for (const Int3 c : pocket) {
+            seen.at(c) = outside;
+            if (enclosed) phi.at(c) = -0.05 * domain.h;
+        }
     }
 }
 
