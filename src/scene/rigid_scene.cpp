@@ -8,23 +8,12 @@
 
 #include "core/check.h"
 #include "geometry/mesh_distance.h"
-#include "scene/suggest.h"
+#include "scene/scene_reader.h"
+#include "scene/solid_scene.h"
 
 namespace flotsam {
 
 namespace {
-
-Vec3 vector_of(const TomlNode& list) {
-    Vec3 v;
-    for (std::size_t axis = 0; axis < std::min<std::size_t>(3, list.items.size()); ++axis)
-        v[int(axis)] = list.items[axis].number;
-    return v;
-}
-
-double number_or(const TomlNode& table, std::string_view key, double fallback) {
-    const TomlNode* node = table.find(key);
-    return node ? node->number : fallback;
-}
 
 // What the body is made of: all of its mesh, or a wall below its surface.
 std::optional<VolumeMoments> material(const TomlNode& entry, const SolidShape& shape, Mistakes& mistakes) {
@@ -53,13 +42,10 @@ Vec3 motion_vector(const TomlNode& entry, std::string_view key, const std::optio
     const TomlNode* node = entry.find(key);
     if (!node) return {};
     const bool turn = key == "spin";
-    const Vec3 v = vector_of(*node);
+    const Vec3 v = read_vector(*node, slab.has_value(), mistakes);
     if (slab && (turn ? v.x != 0 || v.y != 0 : v.z != 0))
         mistakes.add(node->place, turn ? "in 2D solids turn about z only" : "nothing moves along z in 2D",
                      turn ? "write spin = [0, 0, ...]" : "set the third number to 0 or leave it out");
-    if (!slab && node->items.size() < 3)
-        mistakes.add(node->place, "two numbers are enough only in 2D",
-                     "give x, y and z, or set scene.dimensions = 2");
     return v;
 }
 
@@ -133,17 +119,9 @@ class JointReader {
     }
 
     void read_solids() {
-        std::vector<std::string_view> known;
-        for (const Solid& solid : solids_) known.push_back(solid.name);
         const auto index_of = [&](std::string_view key) {
             const TomlNode* node = entry_.find(key);
-            if (!node) return the_world;
-            const auto at = std::find(known.begin(), known.end(), node->text);
-            if (at != known.end()) return int(at - known.begin());
-            mistakes_.add(
-                node->place, fmt::format("there is no solid called \"{}\"", node->text),
-                known.empty() ? "this scene has no solids: add a [[solid]]" : suggestion(node->text, known));
-            return the_world;
+            return node ? solid_named(*node, solids_, mistakes_).value_or(the_world) : the_world;
         };
         joint_.a = index_of("a");
         joint_.b = index_of("b");
@@ -158,11 +136,8 @@ class JointReader {
     }
 
     Vec3 point(const TomlNode& list) {
-        Vec3 p = vector_of(list);
+        Vec3 p = read_vector(list, slab_.has_value(), mistakes_);
         if (slab_) p.z = 0.5 * slab_->depth;
-        if (!slab_ && list.items.size() < 3)
-            mistakes_.add(list.place, "two numbers are enough only in 2D",
-                          "give x, y and z, or set scene.dimensions = 2");
         return p;
     }
 
@@ -171,7 +146,7 @@ class JointReader {
         only_for(has_axis, {"axis"});
         Vec3 axis{1, 0, 0};
         if (const TomlNode* given = entry_.find("axis"); has_axis && given) {
-            axis = vector_of(*given);
+            axis = three_numbers(*given);
             if (axis == Vec3{})
                 mistakes_.add(given->place, "the axis has no direction",
                               "write for example axis = [0, 0, 1]");
@@ -193,7 +168,7 @@ class JointReader {
                 mistakes_.add(entry_.place, "a spring needs 'to': where its other end is",
                               "write for example to = [0.5, 1.0, 0.5]");
             else
-                joint_.rest_length = number_or(entry_, "rest_length", length(point(*to) - at));
+                joint_.rest_length = entry_.number_or("rest_length", length(point(*to) - at));
         }
     }
 
@@ -225,8 +200,8 @@ class JointReader {
     }
 
     void read_motor() {
-        joint_.motor_speed = number_or(entry_, "motor_speed", 0);
-        joint_.motor_torque = number_or(entry_, "motor_torque", 0);
+        joint_.motor_speed = entry_.number_or("motor_speed", 0);
+        joint_.motor_torque = entry_.number_or("motor_torque", 0);
         if (entry_.find("motor_speed") && !entry_.find("motor_torque"))
             mistakes_.add(entry_.find("motor_speed")->place,
                           "a motor needs 'motor_torque': the most it can do",
@@ -234,8 +209,8 @@ class JointReader {
     }
 
     void read_spring() {
-        joint_.stiffness = number_or(entry_, "stiffness", 0);
-        joint_.damping = number_or(entry_, "damping", 0);
+        joint_.stiffness = entry_.number_or("stiffness", 0);
+        joint_.damping = entry_.number_or("damping", 0);
         if (!entry_.find("stiffness"))
             mistakes_.add(entry_.place, "a spring needs its 'stiffness'",
                           "write for example stiffness = 100");
@@ -305,8 +280,8 @@ std::vector<TableRule> joint_tables() {
 RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShape* shape,
                            const std::optional<Slab>& slab, Mistakes& mistakes) {
     RigidProperties properties;
-    properties.friction = number_or(entry, "friction", properties.friction);
-    properties.restitution = number_or(entry, "restitution", properties.restitution);
+    properties.friction = entry.number_or("friction", properties.friction);
+    properties.restitution = entry.number_or("restitution", properties.restitution);
     if (motion != Motion::rigid) {
         for (const std::string_view key : {"mass", "hollow", "lock"})
             if (const TomlNode* node = entry.find(key); node && motion != Motion::elastic)
