@@ -49,6 +49,13 @@ Vec3 SceneReader::velocity(const TomlNode& list) {
     return vector(list, 0);
 }
 
+Vec3 SceneReader::turn(const TomlNode& list) {
+    const Vec3 v = three_numbers(list);
+    if (flat && (v.x != 0 || v.y != 0))
+        mistakes.add(list.place, "in 2D solids turn about z only", "write [0, 0, ...]");
+    return v;
+}
+
 void SceneReader::add_nested(Place place, std::string_view text) {
     const std::size_t end = text.find("\n  ");
     mistakes.add(place, std::string(text.substr(0, end)),

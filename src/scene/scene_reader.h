@@ -42,6 +42,8 @@ struct SceneReader {
     // Positions in 2D lie in the middle of the slab.
     Vec3 position(const TomlNode& list) { return vector(list, domain.h / 2); }
     Vec3 velocity(const TomlNode& list);
+    // An axis or a spin: in 2D along z.
+    Vec3 turn(const TomlNode& list);
 
     // What a reader says about a file, placed where the scene names that file.
     void add_nested(Place place, std::string_view text);

@@ -143,10 +143,10 @@ std::optional<SolidShape> read_shape(SceneReader& reader, const TomlNode& shape)
 
 Rotation read_rotation(SceneReader& reader, const TomlNode& table) {
     const TomlNode& axis = table.at("axis");
-    const Vec3 direction = reader.vector(axis, 0);
+    const Vec3 direction = reader.turn(axis);
     if (direction == Vec3{}) {
         reader.mistakes.add(axis.place, "the axis of a rotation has no direction",
-                            "write for example axis = [0, 1, 0]");
+                            "write for example axis = [0, 0, 1]");
         return {};
     }
     return Rotation::about(direction, table.at("degrees").number * std::numbers::pi / 180);
@@ -165,8 +165,8 @@ Script read_script(SceneReader& reader, const TomlNode& entry, Motion motion) {
                                 "write motion = \"scripted\", or remove velocity, spin and keyframes");
         return script;
     }
-    if (velocity) script.velocity = reader.vector(*velocity, 0);
-    if (spin) script.spin = reader.vector(*spin, 0);
+    if (velocity) script.velocity = reader.velocity(*velocity);
+    if (spin) script.spin = reader.turn(*spin);
     script.smooth = entry.at("smooth").boolean;
     if (!keyframes.empty() && (velocity || spin))
         reader.mistakes.add(place, "a script is either keyframes or velocity and spin", "remove one of them");
