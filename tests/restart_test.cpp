@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <random>
 #include <thread>
 
 #include "io/atomic_file.h"
+#include "io/number_table.h"
 #include "tests/run_results.h"
 #include "tests/scratch_folder.h"
 
@@ -40,6 +42,83 @@ checkpoint_every = 3
 [[probe]]
 name = "middle"
 height = 0.5
+)";
+
+// A dam break against rigid bodies: a stack of two, a float tied to an anchor, a wheel with a motor, and a
+// buoy on a spring.
+constexpr const char* bodies_scene = R"(
+[scene]
+duration = 0.5
+[domain]
+size = [1.0, 0.8, 0.6]
+resolution = 20
+[[liquid.fill]]
+box = { min = [0, 0, 0], max = [0.3, 0.64, 0.6] }
+[output]
+particles = true
+checkpoint_every = 3
+[[solid]]
+name = "lower"
+motion = "rigid"
+shape = { box = [0.15, 0.15, 0.15] }
+position = [0.42, 0.075, 0.2]
+density = 300
+[[solid]]
+name = "upper"
+motion = "rigid"
+shape = { cylinder = [0.06, 0.1] }
+position = [0.42, 0.2, 0.2]
+density = 600
+[[solid]]
+name = "float"
+motion = "rigid"
+shape = { sphere = 0.08 }
+position = [0.62, 0.1, 0.3]
+density = 100
+[[solid]]
+name = "anchor"
+motion = "rigid"
+shape = { box = [0.12, 0.1, 0.2] }
+position = [0.8, 0.05, 0.3]
+density = 4000
+[[solid]]
+name = "wheel"
+motion = "rigid"
+shape = { gear = [0.09, 0.06, 6] }
+rotation = { axis = [1, 0, 0], degrees = 90 }
+position = [0.45, 0.15, 0.45]
+density = 800
+[[solid]]
+name = "buoy"
+motion = "rigid"
+shape = { capsule = [0.05, 0.06] }
+position = [0.88, 0.2, 0.5]
+density = 200
+[[joint]]
+name = "tie"
+kind = "ball"
+a = "float"
+b = "anchor"
+at = [0.71, 0.08, 0.3]
+[[joint]]
+name = "axle"
+kind = "hinge"
+a = "wheel"
+at = [0.45, 0.15, 0.45]
+axis = [0, 0, 1]
+motor_speed = 3
+motor_torque = 0.5
+[[joint]]
+name = "rope"
+kind = "spring"
+a = "buoy"
+at = [0.88, 0.2, 0.5]
+to = [0.95, 0.6, 0.5]
+stiffness = 20
+damping = 0.5
+[[probe]]
+name = "push"
+force = "lower"
 )";
 
 class Program {
@@ -84,7 +163,9 @@ struct Runs {
         all.insert(all.end(), more.begin(), more.end());
         return all;
     }
-    Runs() : scene_file(folder / "scene.toml") { write_file(scene_file, scene); }
+    explicit Runs(const char* text = scene) : scene_file(folder / "scene.toml") {
+        write_file(scene_file, text);
+    }
     // A scene of the repository.
     Runs(const std::string& name, std::vector<std::string> small)
         : scene_file(fs::path(FLOTSAM_SOURCE_DIR) / "scenes" / name), settings(std::move(small)) {
@@ -159,6 +240,23 @@ TEST_CASE("the same with solids in the scene") {
     }
 }
 
+TEST_CASE("the same with rigid bodies, contacts and joints") {
+    const Runs runs(bodies_scene);
+    kill_and_resume(runs, 4, 2);
+    // Bodies that nothing touches would prove nothing.
+    const NumberTable places = read_number_table(runs.folder / "whole/transforms.csv");
+    const auto moved = [&](const std::string& what, std::size_t frame) {
+        const std::vector<double>* column = places.find(what);
+        REQUIRE(column != nullptr);
+        return column->at(frame) - column->front();
+    };
+    CHECK(std::abs(moved("upper.y", 3)) < 1e-3);  // it would have fallen by 8 cm
+    for (const char* what : {"lower.x", "upper.x", "float.x", "buoy.x"})
+        CHECK(std::abs(moved(what, 12)) > 0.01);
+    CHECK(std::abs(moved("wheel.qz", 12)) > 0.1);
+    CHECK(std::hypot(moved("wheel.x", 12), moved("wheel.y", 12)) < 1e-3);
+}
+
 TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code") {
     const Runs runs;
     const Program program(runs.arguments("a"));
@@ -171,6 +269,7 @@ TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code
 
 TEST_CASE("1, 2 and 7 threads give the same bytes") {
     compare_threads(Runs());
+    compare_threads(Runs(bodies_scene));
     for (const SolidScene& entry : solid_scenes) {
         CAPTURE(entry.file);
         compare_threads(Runs(entry.file, entry.small));
