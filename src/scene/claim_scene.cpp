@@ -182,6 +182,7 @@ std::vector<Claim> read_claims(SceneReader& reader, const std::vector<Probe>& pr
     std::vector<Claim> claims;
     std::vector<std::string> probe_names;
     std::vector<std::string_view> known;
+    probe_names.reserve(probes.size());
     for (const Probe& probe : probes) probe_names.push_back("probe." + probe.name);
     for (const Quantity& quantity : quantities()) known.push_back(quantity.name);
     known.insert(known.end(), probe_names.begin(), probe_names.end());
