@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "core/check.h"
+#include "fluid/grid/confines.h"
 #include "fluid/grid/projection.h"
 #include "fluid/grid/surface.h"
 #include "geometry/mesh_surface.h"
@@ -265,7 +266,7 @@ TEST_CASE("no particle passes through a bending plate thinner than a cell, which
                             0.5 + 0.3 * test::noise(i + 14000)};
             const Vec3 way = Vec3{test::noise(i + 1), test::noise(i + 2), test::noise(i + 3)} * 0.1;
             if (deformation->before->distance(pose.to_body(from)) < 1e-3) continue;
-            const Vec3 to = slide_around(obstacles, from, from + way, domain);
+            const Vec3 to = Confines(domain, obstacles).stop(from, from + way);
             CHECK(obstacles[0].distance(to) > 0);
             CHECK(above(from, phase) == above(to, phase + 0.5));
             ++tried;

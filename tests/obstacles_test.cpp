@@ -1,4 +1,5 @@
 #include "fluid/grid/obstacles.h"
+#include "fluid/grid/confines.h"
 
 #include <doctest/doctest.h>
 
@@ -169,7 +170,7 @@ TEST_CASE("no particle enters a solid or passes through it, however thin and fas
                                 0.5 + 0.4 * test::noise(i + 14000)};
                 const Vec3 way = Vec3{test::noise(i + 1), test::noise(i + 2), test::noise(i + 3)} * 0.4;
                 if (shape.distance->contains(before.to_body(from))) continue;
-                const Vec3 to = slide_around(obstacles, from, from + way, domain);
+                const Vec3 to = Confines(domain, obstacles).stop(from, from + way);
                 const Vec3 start = before.to_body(from), end = after.to_body(to);
                 CHECK(shape.distance->distance(end) > 0);
                 // Above the plate stays above it, unless it went around the edge.
@@ -193,7 +194,7 @@ TEST_CASE("no particle slips under a solid that stands on the floor, or between 
                         1e-4 + 0.3 * (1 + test::noise(i + 14000))};
         if (obstacles[0].distance(from) < 5e-5) continue;
         const Vec3 way{0.1 * test::noise(i + 1), 0.1 * test::noise(i + 2), 0.1 * test::noise(i + 3)};
-        const Vec3 to = slide_around(obstacles, from, from + way, domain);
+        const Vec3 to = Confines(domain, obstacles).stop(from, from + way);
         CHECK(obstacles[0].distance(to) > 0);
         CHECK(domain.has_cell(domain.cell_of(to)));
         ++tried;
@@ -233,7 +234,8 @@ TEST_CASE("a particle under a ball that comes down on the floor is squeezed out,
     for (const double beside : {0.0, 0.002, 0.005, 0.01}) {
         const Pose before{{0.5, 0.25, 0.5}, {}}, after{{0.5, 0.2005, 0.5}, {}};
         const Vec3 from{0.5 + beside, 0.01, 0.5};
-        const Vec3 to = slide_around({{ball.distance, before, after, 1.0, {}, nullptr}}, from, from, domain);
+        const std::vector<Obstacle> obstacles{{ball.distance, before, after, 1.0, {}, nullptr}};
+        const Vec3 to = Confines(domain, obstacles).stop(from, from);
         CAPTURE(beside);
         CHECK(length(to - after.position) > 0.2);
         CHECK(to.y > 0);

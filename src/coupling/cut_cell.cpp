@@ -48,15 +48,19 @@ double crowding_time(const Scenario& scenario, double dt) {
 // Liquid cannot start where a solid is.
 void remove_inside(Particles& particles, const Scenario& scenario, double time) {
     if (scenario.solids.empty()) return;
-    std::vector<char> dead(particles.count(), 0);
+    std::vector<PlacedShape> shapes;
+    std::vector<Box> reach;
     for (const Solid& solid : scenario.solids) {
-        const PlacedShape shape = shape_at(solid, time);
-        const Box reach = shape.bounds();
-        parallel_for(particles.count(), 4096, [&](std::int64_t i) {
-            const Vec3 p(particles.position[i]);
-            if (reach.contains(p) && shape.distance(p) <= 0) dead[i] = 1;
-        });
+        shapes.push_back(shape_at(solid, time));
+        reach.push_back(shapes.back().bounds());
     }
+    const BoxIndex index(reach, scenario.domain, 0);
+    std::vector<char> dead(particles.count(), 0);
+    parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+        const Vec3 p(particles.position[i]);
+        for (const int s : index.near(scenario.domain.cell_of(p)))
+            if (reach[s].contains(p) && shapes[s].distance(p) <= 0) dead[i] = 1;
+    });
     remove_particles(particles, dead);
 }
 
@@ -143,7 +147,7 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
                                              const Moment& until, double dt) {
     std::vector<Obstacle> list = moving_obstacles(scenario, from, until);
     fixed_cuts_.resize(list.size());
-    for (std::size_t s = 0; s < list.size(); ++s) {
+    parallel_for(std::ssize(list), 1, [&](std::int64_t s) {
         const Solid& solid = scenario.solids[s];
         Obstacle& obstacle = list[s];
         // What a rigid body does is for the solve to find out.
@@ -151,7 +155,7 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
             obstacle.motion = twist_between(obstacle.after, pose_at(solid, until.time + dt), dt);
         const bool fixed = solid.motion == Motion::fixed;
         if (fixed) obstacle.cut = fixed_cuts_[s];
-        if (obstacle.cut) continue;
+        if (obstacle.cut) return;
         TriangleMesh mesh = body_mesh_at(solid, until.time);
         for (Vec3& v : mesh.vertices) v = obstacle.after.to_world(v);
         SurfaceMotion motion;
@@ -169,7 +173,7 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
         obstacle.cut =
             std::make_shared<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h, motion));
         if (fixed) fixed_cuts_[s] = obstacle.cut;
-    }
+    });
     return list;
 }
 

@@ -60,6 +60,16 @@ class Level final : public Shape {
 
 }  // namespace
 
+bool meets(const Shape& shape, Vec3 a, Vec3 b, double gap) {
+    const double total = length(b - a);
+    for (double walked = 0; walked < total;) {
+        const double d = shape.distance(a + (b - a) * (walked / total));
+        if (d < gap) return true;
+        walked += d;
+    }
+    return false;
+}
+
 Vec3 Shape::normal(Vec3 p, double step) const {
     const auto slope = [&](Vec3 at) {
         Vec3 s;

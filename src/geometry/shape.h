@@ -22,6 +22,9 @@ class Shape {
 };
 using ShapePtr = std::shared_ptr<const Shape>;
 
+// Whether the straight way from a to b comes nearer to a shape than `gap` [m].
+bool meets(const Shape& shape, Vec3 a, Vec3 b, double gap);
+
 ShapePtr make_sphere(Vec3 center, double radius);
 ShapePtr make_box(Vec3 low, Vec3 high);
 

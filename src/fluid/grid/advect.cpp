@@ -1,5 +1,6 @@
 #include "fluid/grid/advect.h"
 
+#include "fluid/grid/confines.h"
 #include "fluid/grid/sample.h"
 
 namespace flotsam {
@@ -39,44 +40,6 @@ class TileWalk {
     const Domain& domain_;
     Int3 last_{-1, -1, -1}, loaded_{-1, -1, -1};
     VelocityWindow<2> window_;
-};
-
-// Where particles may go: around solids and not through closed sides.
-class Confines {
-  public:
-    Confines(const Domain& domain, const std::vector<Obstacle>& obstacles)
-        : domain_(domain), obstacles_(obstacles), size_(domain.size()) {
-        const Vec3 room = Vec3{1, 1, 1} * (0.1 * domain.h);
-        for (const Obstacle& obstacle : obstacles) {
-            const Box box = obstacle.reach();
-            reach_.push_back({box.low - room, box.high + room});
-        }
-    }
-    // Where a particle that wants to go from x0 to x ends up.
-    Vec3 stop(Vec3 x0, Vec3 x) const {
-        // Most particles are nowhere near a solid.
-        bool near = false;
-        for (const Box& box : reach_) {
-            const Vec3 low = min(x0, x), high = max(x0, x);
-            near |= low.x < box.high.x && high.x > box.low.x && low.y < box.high.y && high.y > box.low.y &&
-                    low.z < box.high.z && high.z > box.low.z;
-        }
-        if (near) x = slide_around(obstacles_, x0, x, domain_);
-        // Particles stop this far from a closed side: in single precision a particle on the side itself could
-        // round into a cell that does not exist.
-        const double gap = 1e-3 * domain_.h;
-        for (int a = 0; a < 3; ++a) {
-            if (!domain_.open(2 * a)) x[a] = std::max(x[a], gap);
-            if (!domain_.open(2 * a + 1)) x[a] = std::min(x[a], size_[a] - gap);
-        }
-        return x;
-    }
-
-  private:
-    const Domain& domain_;
-    const std::vector<Obstacle>& obstacles_;
-    Vec3 size_;
-    std::vector<Box> reach_;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "fluid/grid/sample.h"
 
@@ -28,17 +30,6 @@ Vec3 open_point(const Obstacle& obstacle, Vec3 center, double h) {
         center += obstacle.normal(center, 0.01 * h) * (2e-3 * h - d);
     }
     return center;
-}
-
-// Whether the straight way from a to b, in body coordinates, comes nearer to a shape than `gap`.
-bool meets(const Shape& shape, Vec3 a, Vec3 b, double gap) {
-    const double total = length(b - a);
-    for (double walked = 0; walked < total;) {
-        const double d = shape.distance(a + (b - a) * (walked / total));
-        if (d < gap) return true;
-        walked += d;
-    }
-    return false;
 }
 
 // Whether the solid divides a cell: on the line through its centre across the surface there is open space on
@@ -97,6 +88,14 @@ Box Obstacle::reach() const {
     return {box.low - room, box.high + room};
 }
 
+int Obstacles::nearest(Int3 cell, Vec3 p) const {
+    int nearest = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (const int s : index.near(cell))
+        if (const double d = list[s].distance(p); d < least) least = d, nearest = s;
+    return nearest;
+}
+
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                           const std::shared_ptr<const Tiling>& tiling) {
     Obstacles o;
@@ -106,23 +105,27 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     o.open_volume = Field<double>(tiling, 1);
     o.outflow = Field<double>(tiling, 0);
     o.touches.assign(tiling->tile_count(), 0);
+    std::vector<Box> boxes;
+    for (const Obstacle& obstacle : o.list)
+        boxes.push_back(
+            {Vec3(obstacle.cut->low) * domain.h, Vec3(obstacle.cut->low + obstacle.cut->size) * domain.h});
+    o.index = BoxIndex(boxes, domain, 2 * domain.h);
 
     parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
         const Int3 first = tiling->first_cell(slot), last = first + Int3{8, 8, 8};
-        for (const Obstacle& obstacle : o.list) {
+        for (const int s : o.index.near(first)) {
+            const CutSolid& cut = *o.list[s].cut;
             bool near = true;
-            for (int a = 0; a < 3; ++a)
-                near &= first[a] <= obstacle.cut->low[a] + obstacle.cut->size[a] &&
-                        last[a] >= obstacle.cut->low[a];
+            for (int a = 0; a < 3; ++a) near &= first[a] <= cut.low[a] + cut.size[a] && last[a] >= cut.low[a];
             if (near) o.touches[slot] = 1;
         }
         if (!o.touches[slot]) return;
         for_each_cell_of_tile(*tiling, slot, domain.cells + Int3{1, 1, 1}, [&](Int3 c, std::int64_t n) {
             double volume = 0;
             std::array<double, 3> face{};
-            for (const Obstacle& obstacle : o.list) {
-                volume += obstacle.cut->cell_cover(c);
-                for (int a = 0; a < 3; ++a) face[a] += obstacle.cut->face_cover(a, c);
+            for (const int s : o.index.near(c)) {
+                volume += o.list[s].cut->cell_cover(c);
+                for (int a = 0; a < 3; ++a) face[a] += o.list[s].cut->face_cover(a, c);
             }
             o.open_volume[n] = volume > 1 - least_open_volume ? 0 : 1 - volume;
             for (int a = 0; a < 3; ++a) o.open_face[a][n] = face[a] > 1 - least_open_face ? 0 : 1 - face[a];
@@ -142,14 +145,15 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     o.split = Field<char>(tiling, 0);
     for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
         if (!o.touches[n / Tiling::cells_per_tile] || o.open_volume[n] == 0 || o.open_volume[n] == 1) return;
-        for (const Obstacle& obstacle : o.list)
-            if (obstacle.cut->cell_cover(c) > 0 && divides(obstacle, domain.cell_center(c), domain.h))
+        for (const int s : o.index.near(c))
+            if (o.list[s].cut->cell_cover(c) > 0 && divides(o.list[s], domain.cell_center(c), domain.h))
                 o.split[n] = 1;
     });
     for (int a = 0; a < 3; ++a)
         for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
             if (c[a] == 0 || o.open_face[a][n] == 0 || !(o.split[n] || o.split(c - unit(a)))) return;
-            for (const Obstacle& obstacle : o.list) {
+            for (const int s : o.index.near(c)) {
+                const Obstacle& obstacle = o.list[s];
                 const Vec3 here = open_point(obstacle, domain.cell_center(c), domain.h);
                 const Vec3 beside = open_point(obstacle, domain.cell_center(c - unit(a)), domain.h);
                 if (meets(*obstacle.shape, obstacle.after.to_body(here), obstacle.after.to_body(beside),
@@ -159,8 +163,8 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         });
     // A cell deep inside a solid.
     const auto whole = [&](Int3 c) {
-        for (const Obstacle& obstacle : o.list)
-            if (obstacle.cut->cell_cover(c) > 1 - 1e-12) return true;
+        for (const int s : o.index.near(c))
+            if (o.list[s].cut->cell_cover(c) > 1 - 1e-12) return true;
         return false;
     };
     // Patches close what the open faces leave: u = v = constant then has no divergence in any cell, to
@@ -174,7 +178,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
             if (open == Vec3{} && (o.open_volume[n] == 1 || whole(c))) return;
             Vec3 rest = -open;
             std::int64_t largest = -1;
-            for (int s = 0; s < int(o.list.size()); ++s) {
+            for (const int s : o.index.near(c)) {
                 const CutSolid& cut = *o.list[s].cut;
                 Vec3 own;
                 for (int a = 0; a < 3; ++a) own[a] = cut.face_cover(a, c + unit(a)) - cut.face_cover(a, c);
@@ -191,12 +195,8 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                 return;
             }
             // A face that a thin solid in the cell beside closed: the wall is there for this cell too.
-            int nearest = 0;
-            for (int s = 1; s < int(o.list.size()); ++s)
-                if (o.list[s].distance(domain.cell_center(c)) <
-                    o.list[nearest].distance(domain.cell_center(c)))
-                    nearest = s;
-            found[slot].push_back({nearest, n, c, rest, domain.cell_center(c), {}});
+            found[slot].push_back(
+                {o.nearest(c, domain.cell_center(c)), n, c, rest, domain.cell_center(c), {}});
         });
     });
     for (const auto& tile : found) o.patches.insert(o.patches.end(), tile.begin(), tile.end());
@@ -246,82 +246,6 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     return o;
 }
 
-Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, const Domain& domain) {
-    const double h = domain.h, gap = 1e-3 * h;  // particles stay this far from a surface
-    const auto hold = [&](Vec3 p) {
-        for (int a = 0; a < 3; ++a) {
-            if (!domain.open(2 * a)) p[a] = std::max(p[a], gap);
-            if (!domain.open(2 * a + 1)) p[a] = std::min(p[a], domain.size()[a] - gap);
-        }
-        return p;
-    };
-    const Vec3 start = from;
-    to = hold(to);
-    // Two solids may push a particle to and fro between them; a few rounds settle all but impossible gaps.
-    for (int round = 0; round < 3; ++round) {
-        bool moved = false;
-        for (const Obstacle& obstacle : obstacles) {
-            Vec3 a = round == 0 ? obstacle.carried(from) : obstacle.after.to_body(from),
-                 b = obstacle.after.to_body(to);
-            const Shape& shape = *obstacle.shape;
-            double clear = shape.distance(a);
-            if (clear > length(b - a) + gap) continue;
-            const auto normal = [&](Vec3 p) { return shape.normal(p, 0.01 * h); };
-            // Walk along the way in steps that the distance shows to be free. What meets the surface slides
-            // along it.
-            bool arrived = false;
-            for (int bounce = 0; bounce < 3; ++bounce) {
-                const Vec3 way = b - a;
-                const double total = length(way);
-                double walked = 0;
-                Vec3 p = a;
-                while (clear > 0.5 * gap && walked < total) {
-                    // Along a surface at the distance of the gap a walk would take a thousand steps; these
-                    // are still shorter than the thinnest solid that place_obstacles sees.
-                    walked = std::min(total, walked + std::max(clear, 0.01 * h));
-                    p = a + way * (total > 0 ? walked / total : 0);
-                    clear = shape.distance(p);
-                }
-                arrived = clear > 0.5 * gap;
-                if (arrived) break;
-                const Vec3 n = normal(p);
-                const Vec3 rest = b - p;
-                a = p + n * (gap - clear);
-                b = a + (rest - n * std::min(0.0, dot(rest, n)));
-                clear = shape.distance(a);
-                moved = true;
-            }
-            // In a corner it stays where it met the surface last: what lies ahead may be the other side of a
-            // thin solid.
-            if (!arrived) b = a;
-            for (int push = 0; push < 4 && !arrived && clear < 0.5 * gap; ++push) {
-                b += normal(b) * (gap - clear);
-                clear = shape.distance(b);
-            }
-            to = hold(obstacle.after.to_world(b));
-        }
-        if (!moved) return to;
-        // The next round starts when every obstacle has made its move.
-        from = to;
-    }
-    // Pushed from one solid or side into another to the last: a corner that closes. Any free place near by
-    // will do that it could have gone to without passing through a solid.
-    const auto within_reach = [&](Vec3 p) {
-        return std::all_of(obstacles.begin(), obstacles.end(), [&](const Obstacle& o) {
-            return o.distance(p) > 0.25 * gap &&
-                   !meets(*o.shape, o.carried(start), o.after.to_body(p), 0.25 * gap);
-        });
-    };
-    if (within_reach(to)) return to;
-    for (const double radius : {0.0, 0.1, 0.3, 1.0})
-        for (int direction = 0; direction < 27; ++direction) {
-            const Vec3 way{double(direction % 3 - 1), double(direction / 3 % 3 - 1),
-                           double(direction / 9 - 1)};
-            if (const Vec3 p = hold(start + way * (radius * h)); within_reach(p)) return p;
-        }
-    return to;
-}
-
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain) {
     if (!obstacles.any()) return;
     const MacGrid before = u;
@@ -329,12 +253,9 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
         for_each_cell(u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
             if (!obstacles.touches[n / Tiling::cells_per_tile] || obstacles.open_face[axis][n] > 0) return;
             const Vec3 place = domain.face_center(c, axis);
-            const Obstacle* nearest = nullptr;
-            double least = 1e300;
-            for (const Obstacle& obstacle : obstacles.list)
-                if (const double d = obstacle.distance(place); d < least) least = d, nearest = &obstacle;
-            const Vec3 normal = nearest->normal(place, 0.1 * domain.h);
-            const Vec3 relative = sample_velocity(before, domain, place) - nearest->velocity(place);
+            const Obstacle& nearest = obstacles.list[obstacles.nearest(c, place)];
+            const Vec3 normal = nearest.normal(place, 0.1 * domain.h);
+            const Vec3 relative = sample_velocity(before, domain, place) - nearest.velocity(place);
             u[axis][n] -= dot(relative, normal) * normal[axis];
         });
 }
@@ -342,41 +263,45 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
 Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
                              const Domain& domain, double density, double dt,
                              std::vector<SolidImpulse>& impulse) {
-    struct Change {
-        double linear = 0;
-        Vec3 angular;
-        Change& operator+=(const Change& o) {
-            linear += o.linear;
-            angular += o.angular;
-            return *this;
-        }
-    };
-    Vec3 on_liquid;
     const double mass = density * domain.cell_volume();
-    for (std::size_t s = 0; s < obstacles.list.size(); ++s) {
-        const Obstacle& obstacle = obstacles.list[s];
-        if (obstacle.slip >= 1) continue;
-        const double lost_share = 1 - std::pow(obstacle.slip, 24 * dt);
-        const MacGrid before = u;
-        for (int axis = 0; axis < 3; ++axis) {
-            const Change change = sum_over_cells<Change>(
-                u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) -> Change {
-                    if (!obstacles.touches[n / Tiling::cells_per_tile] || obstacles.open_face[axis][n] == 0)
-                        return {};
-                    if (phi(c) >= 0 && phi(c - unit(axis)) >= 0) return {};
+    const auto rubs = [](const Obstacle& o) { return o.slip < 1; };
+    if (std::none_of(obstacles.list.begin(), obstacles.list.end(), rubs)) return {};
+    // What the obstacles near each tile receive, summed in the order of the tiles.
+    const Tiling& tiling = u[0].tiling();
+    std::vector<std::vector<SolidImpulse>> received(tiling.tile_count());
+    const MacGrid before = u;
+    parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+        if (!obstacles.touches[slot]) return;
+        const std::span<const int> near = obstacles.index.near(tiling.first_cell(slot));
+        received[slot].resize(near.size());
+        for (std::size_t i = 0; i < near.size(); ++i) {
+            const Obstacle& obstacle = obstacles.list[near[i]];
+            if (!rubs(obstacle)) continue;
+            const double lost_share = 1 - std::pow(obstacle.slip, 24 * dt);
+            for (int axis = 0; axis < 3; ++axis)
+                for_each_cell_of_tile(tiling, slot, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+                    if (obstacles.open_face[axis][n] == 0 || (phi(c) >= 0 && phi(c - unit(axis)) >= 0))
+                        return;
                     const Vec3 place = domain.face_center(c, axis);
-                    if (obstacle.distance(place) > 0.5 * domain.h) return {};
+                    if (obstacle.distance(place) > 0.5 * domain.h) return;
                     const Vec3 normal = obstacle.normal(place, 0.1 * domain.h);
                     Vec3 slide = sample_velocity(before, domain, place) - obstacle.velocity(place);
                     slide -= dot(slide, normal) * normal;
                     const double dv = -lost_share * slide[axis];
                     u[axis][n] += dv;
-                    const double taken = dv * obstacles.open_face[axis][n];
-                    return {taken, cross(place - obstacle.after.position, Vec3(unit(axis)) * taken)};
+                    const Vec3 taken = Vec3(unit(axis)) * (-mass * dv * obstacles.open_face[axis][n]);
+                    received[slot][i].linear += taken;
+                    received[slot][i].angular += cross(place - obstacle.after.position, taken);
                 });
-            on_liquid[axis] += mass * change.linear;
-            impulse[s].linear[axis] -= mass * change.linear;
-            impulse[s].angular -= mass * change.angular;
+        }
+    });
+    Vec3 on_liquid;
+    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+        const std::span<const int> near = obstacles.index.near(tiling.first_cell(slot));
+        for (std::size_t i = 0; i < received[slot].size(); ++i) {
+            impulse[near[i]].linear += received[slot][i].linear;
+            impulse[near[i]].angular += received[slot][i].angular;
+            on_liquid -= received[slot][i].linear;
         }
     }
     return on_liquid;

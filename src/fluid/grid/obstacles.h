@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/rotation.h"
+#include "fluid/grid/box_index.h"
 #include "fluid/grid/liquid.h"
 #include "geometry/cut_cells.h"
 #include "geometry/mesh_surface.h"
@@ -60,7 +61,11 @@ struct Obstacles {
     Field<char> split;  // cells that a solid thinner than a cell divides; only one side of it is theirs
     std::vector<char> touches;  // per tile: a solid reaches it or a face beside it
 
+    BoxIndex index;  // of the list: those within two cells of a tile
+
     bool any() const { return !list.empty(); }
+    // The obstacle nearest to a place in a cell that one touches or lies beside.
+    int nearest(Int3 cell, Vec3 p) const;
 };
 
 inline const Obstacles no_obstacles;
@@ -68,11 +73,6 @@ inline const Obstacles no_obstacles;
 // Cuts the obstacles into the cells of a tiling. With no obstacles every field stays empty.
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                           const std::shared_ptr<const Tiling>& tiling);
-
-// Where a particle that wants to go from `from` to `to` ends up: it slides along the obstacles and never
-// enters them, however thin they are and however fast they come. Closed sides of the domain hold it, too:
-// under a solid that stands on the floor there is no way through.
-Vec3 slide_around(const std::vector<Obstacle>& obstacles, Vec3 from, Vec3 to, const Domain& domain);
 
 // Takes the velocity into solids away from faces that are closed, leaving the tangential part, so that
 // particles beside a solid see no flow into it.

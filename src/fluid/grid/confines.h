@@ -1,0 +1,31 @@
+// Where particles may go: around solids and not through closed sides.
+#pragma once
+
+#include <vector>
+
+#include "fluid/grid/box_index.h"
+#include "fluid/grid/obstacles.h"
+
+namespace flotsam {
+
+// Domain and obstacles must outlive it.
+class Confines {
+  public:
+    Confines(const Domain& domain, const std::vector<Obstacle>& obstacles);
+
+    // Where a particle that wants to go from `from` to `to` ends up: it slides along the obstacles and never
+    // enters them, however thin they are and however fast they come. Closed sides of the domain hold it, too:
+    // under a solid that stands on the floor there is no way through.
+    Vec3 stop(Vec3 from, Vec3 to) const;
+
+  private:
+    Vec3 slide(std::span<const int> near, Vec3 from, Vec3 to) const;
+
+    const Domain& domain_;
+    const std::vector<Obstacle>& obstacles_;
+    std::vector<Box> reach_;  // of each obstacle during the move
+    std::vector<int> all_;
+    BoxIndex index_;
+};
+
+}  // namespace flotsam
