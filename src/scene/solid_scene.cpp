@@ -474,6 +474,7 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
 
 std::optional<int> solid_named(const TomlNode& name, const std::vector<Solid>& solids, Mistakes& mistakes) {
     std::vector<std::string_view> known;
+    known.reserve(solids.size());
     for (const Solid& solid : solids) known.push_back(solid.name);
     const auto at = std::find(known.begin(), known.end(), name.text);
     if (at != known.end()) return int(at - known.begin());
