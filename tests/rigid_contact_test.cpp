@@ -239,6 +239,21 @@ TEST_CASE("concave meshes are divided once, and things fit into their hollows") 
     CHECK(world.bodies[0].center.y == doctest::Approx(1.3).epsilon(0.02));
 }
 
+TEST_CASE("a ball that is dropped into a boat lies in it") {
+    RigidWorld world;
+    world.add(solid_boat(0.8, 0.24, 0.44, 0.01, 0.02), {{0, 0.12, 0}, {}}, Motion::fixed);
+    world.add(solid_sphere(0.07, 0.02), {{0.2, 0.6, 0.05}, {}});
+    world.add(solid_sphere(0.09, 0.02), {{-0.15, 1.2, -0.06}, {}});
+    world.run(4, 1.0 / 60);
+    for (const RigidBody& ball : world.bodies) {
+        CHECK(length(ball.velocity) < 0.3);  // nothing stops it from rolling to and fro
+        CHECK(ball.center.y < 0.18);
+        CHECK(std::hypot(ball.center.x / 0.4, ball.center.z / 0.22) < 0.8);
+    }
+    CHECK(world.bodies[0].center.y > 0.07 + 0.009);
+    CHECK(world.bodies[1].center.y > 0.09 + 0.009);
+}
+
 TEST_CASE("a duck stands on its flat bottom") {
     RigidWorld world;
     const SolidShape duck = solid_duck(1, 0.02);

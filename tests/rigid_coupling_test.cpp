@@ -170,6 +170,28 @@ TEST_CASE("one step per frame, a thousandth and a thousand times the density of 
         }
 }
 
+TEST_CASE("water that sticks slows a spinning ball down, however light it is") {
+    for (const double density : {0.05, 0.5, 11.0}) {
+        CAPTURE(density);
+        Scenario s = test::tank({16, 16, 16}, 0.8);
+        Solid& ball = add_body(s, "ball", solid_sphere(0.15, 0.03), {0.5, 0.4, 0.5}, density * water);
+        ball.slip = 0;
+        ball.rigid.spin = {0, 40, 0};
+        s.gravity = {};
+        Run run(std::move(s));
+        double last = 40, energy = run.energy();
+        run.until(0.5, [&](const StepReport&, double) {
+            const double spin = spin_of(run.body()).y;
+            CHECK(spin > -0.1);
+            CHECK(spin < last + 1e-6);
+            last = spin;
+            CHECK(run.energy() < energy * (1 + 1e-6));
+            energy = run.energy();
+        });
+        CHECK(last < (density > 1 ? 39 : 20));
+    }
+}
+
 TEST_CASE("the same bits with bodies and a joint on 1, 2 and 7 threads") {
     std::vector<std::uint64_t> hashes;
     for (const int threads : {1, 2, 7}) {

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "core/check.h"
+#include "geometry/mesh_defect.h"
 #include "geometry/solid_shape.h"
 
 using namespace flotsam;
@@ -89,6 +90,32 @@ TEST_CASE("a rigid solid's mass comes from its density or is given") {
           doctest::Approx((6 * 13 - inner * (1.8 * 1.8 + 2.8 * 2.8)) / 12 * 12 / wall).epsilon(2e-3));
 }
 
+TEST_CASE("ballast moves the centre of mass and counts in the inertia") {
+    // A bar and a lump at its end are two points on a stick, but for the bar's own inertia.
+    Reading bar(head + "mass = 3\nballast = { mass = 1, position = [0, -0.5, 0] }\n");
+    const MassProperties p = read(bar, solid_box({0.1, 1, 0.1})).mass;
+    CHECK(bar.told().empty());
+    CHECK(p.mass == doctest::Approx(4));
+    CHECK(length(p.center - Vec3{0, -0.125, 0}) < 1e-12);
+    CHECK(p.inertia.row[0].x ==
+          doctest::Approx(3 * 1.01 / 12 + 3 * 0.125 * 0.125 + 0.375 * 0.375).epsilon(1e-9));
+    CHECK(p.inertia.row[1].y == doctest::Approx(3 * 0.02 / 12));
+}
+
+TEST_CASE("a body that is held starts at its release") {
+    Reading held(head + "density = 1\nrelease = 2\nlock = [\"x\"]\n");
+    const RigidProperties p = read(held, solid_box({1, 1, 1}));
+    RigidBody body = make_rigid_body(0, p, {});
+    hold_until_release(body, p, 1.9);
+    apply_impulse(body, {{1, 1, 1}, {1, 1, 1}});
+    CHECK(body.velocity == Vec3{});
+    CHECK(spin_of(body) == Vec3{});
+    hold_until_release(body, p, 2);
+    apply_impulse(body, {{1, 1, 1}, {1, 1, 1}});
+    CHECK(body.velocity == Vec3{0, 1, 1});
+    CHECK(spin_of(body).x > 0);
+}
+
 TEST_CASE("in a slab only what lies in it weighs, and bodies stay in the plane") {
     const double h = 0.1;
     Reading disc(head + "density = 500\n");
@@ -110,6 +137,13 @@ TEST_CASE("mistakes about rigid solids are told") {
     check_tells(mistake("density = 1\nlock = [\"rotate_w\"]\n"), "'lock' cannot be \"rotate_w\"");
     check_tells(mistake("density = 1\nlock = \"x\"\n"), "'lock' must be a list of");
     check_tells(mistake("density = 1\nrestitution = 2\n"), "out of range");
+    check_tells(mistake("density = 1\nballast = { mass = 1, position = [0, 2, 0] }\n"), "outside the solid");
+    check_tells(mistake("density = 1\nballast = { mass = 1, position = [0, 0] }\n"), "only in 2D");
+    check_tells(mistake("density = 1\nballast = { mass = 1 }\n"), "position");
+    check_tells(mistake("density = 1\nrelease = 1\nvelocity = [1, 0, 0]\n"), "starts from rest");
+    Reading scripted(head + "release = 1\n");
+    read_rigid(scripted.solid(), Motion::scripted, nullptr, {}, scripted.mistakes);
+    check_tells(scripted.told(), "only a rigid solid has 'release'");
     Reading fixed(head + "mass = 1\n");
     read_rigid(fixed.solid(), Motion::fixed, nullptr, {}, fixed.mistakes);
     check_tells(fixed.told(), "only a rigid solid has 'mass'");
@@ -176,6 +210,23 @@ TEST_CASE("the duck's mesh, its distance and its own voxels agree") {
     CHECK(length(sum / volume - exact.center) < 0.002);
     CHECK(std::abs(exact.center.z) < 1e-6);  // the same left and right
     CHECK(duck.pieces.size() == 4);
+}
+
+TEST_CASE("the boat is a closed shell, open above, and its panels fill it") {
+    const double wall = 0.02;
+    const SolidShape boat = solid_boat(1, 0.3, 0.5, wall, 0.02);
+    CHECK(boundary_edge_count(boat.mesh) == 0);
+    CHECK(mesh_defect(boat.mesh).empty());
+    const Box box = bounds(boat.mesh);
+    CHECK(length(box.low - Vec3{-0.5, -0.15, -0.25}) < 1e-9);
+    CHECK(length(box.high - Vec3{0.5, 0.15, 0.25}) < 1e-9);
+    const double volume = enclosed_volume(boat.mesh);
+    CHECK(volume == doctest::Approx(0.5 * wall * surface_area(boat.mesh)).epsilon(0.1));
+    CHECK(boat.distance->distance({0, 0.1, 0}) > 0.1);  // nothing is inside
+    CHECK(boat.distance->distance({0, -0.15 + wall / 2, 0}) == doctest::Approx(-wall / 2).epsilon(0.05));
+    // Contact: every panel's corners lie on the shell.
+    for (const ConvexPiece& piece : boat.pieces)
+        for (const Vec3& corner : piece.points) CHECK(std::abs(boat.distance->distance(corner)) < 1e-3);
 }
 
 TEST_CASE("a gear's distance fits its mesh") {

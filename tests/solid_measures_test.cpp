@@ -42,6 +42,16 @@ TEST_CASE("particles inside a solid, where it is now, and outside the domain are
     CHECK(quantity("liquid.particles_inside_solids", world, s) == 1);
 }
 
+TEST_CASE("a solid's tilt is the angle of its y axis, however it is turned about it") {
+    Scenario s = pool({16, 16, 16});
+    World world;
+    Probe probe;
+    probe.kind = Probe::Kind::tilt;
+    CHECK(measure(probe, world, s) == doctest::Approx(0));
+    s.solids[0].start.rotation = Rotation::about({1, 0, 2}, 2.0) * s.solids[0].start.rotation;
+    CHECK(measure(probe, world, s) == doctest::Approx(2.0 * 180 / 3.14159265358979));
+}
+
 TEST_CASE("the exported volume hugs solids: it encloses the liquid's volume") {
     Scenario s = pool({32, 24, 32});
     s.time.duration = 2.0 / 24;

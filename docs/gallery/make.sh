@@ -35,6 +35,10 @@ picture() {
 
 picture duck "A rubber duck, a wooden crate and an iron ball meet a dam break" \
     "scenes/start/duck.toml" "--frame 24 --quality good"
+picture catapult "A block catapults others into a wall of water (Carlson 2004, Fig. 1)" \
+    "scenes/carlson-2004/catapult.toml --scale 0.5" "--frame 13 --quality good"
+picture boat "A light sphere lies in a boat, a heavy one will sink it (Robinson-Mosher 2008, Fig. 2)" \
+    "scenes/robinson-mosher-2008/boat.toml --scale 0.25" "--frame 60 --quality good"
 picture post "Water breaks past a post" \
     "scenes/start/post.toml --set domain.resolution=80 --set scene.duration=0.8" "--frame 9 --quality good"
 picture dam_break "A column of water collapses" \

@@ -14,6 +14,29 @@ ContactWalls contact_walls(const Domain& domain) {
     return walls;
 }
 
+std::vector<double> as_numbers(const std::vector<Impulse>& impulses) {
+    std::vector<double> numbers;
+    for (const Impulse& i : impulses)
+        numbers.insert(numbers.end(),
+                       {i.linear.x, i.linear.y, i.linear.z, i.angular.x, i.angular.y, i.angular.z});
+    return numbers;
+}
+std::vector<Impulse> as_impulses(const std::vector<double>& n) {
+    std::vector<Impulse> impulses;
+    for (std::size_t i = 0; i < n.size(); i += 6)
+        impulses.push_back({{n[i], n[i + 1], n[i + 2]}, {n[i + 3], n[i + 4], n[i + 5]}});
+    return impulses;
+}
+// Makes impulses and their moments comparable: by what they do to a body.
+std::vector<double> impulse_weights(const std::vector<RigidBody>& bodies) {
+    std::vector<double> weight;
+    for (const RigidBody& body : bodies) {
+        weight.insert(weight.end(), 3, 1 / std::sqrt(body.mass));
+        weight.insert(weight.end(), 3, std::sqrt(3 / body.inertia.trace()));
+    }
+    return weight;
+}
+
 }  // namespace
 
 std::vector<double> carried_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
@@ -46,20 +69,23 @@ ContactResponse::ContactResponse(const ContactShapes& shapes, const Scenario& sc
       // A light body may be thrown much further than its present speed tells.
       contacts_(shapes.find(placed_, contact_walls(scenario.domain), dt, scenario.domain.h)),
       heavy_(bodies),
-      given_(bodies.size()) {
+      given_(bodies.size()),
+      rounds_(impulse_weights(bodies)) {
     // Not the inertia: a ball turns without the water.
     for (std::size_t b = 0; b < heavy_.size(); ++b) heavy_[b].mass += carried[b];
 }
 
 bool ContactResponse::operator()(std::vector<MovableBody>& movable) {
-    if (contacts_.empty() && joints_.empty()) return false;
     std::vector<RigidBody> now = heavy_;
     for (std::size_t b = 0; b < now.size(); ++b) {
         now[b].velocity = movable[b].motion.velocity;
         set_spin(now[b], movable[b].motion.spin);
         apply_impulse(now[b], {-given_[b].linear, -given_[b].angular});
     }
-    const ContactImpulses impulses = solve_contacts(now, placed_, contacts_, joints_, dt_);
+    // From the second round on a few sweeps are enough.
+    found_ = solve_contacts(now, placed_, contacts_, joints_, dt_,
+                            {.most_sweeps = found_ ? 50 : 400, .start = found_ ? &*found_ : nullptr});
+    const ContactImpulses& impulses = *found_;
     apply_impulses(now, impulses);
     double change = 0;
     for (std::size_t b = 0; b < now.size(); ++b) {
@@ -68,19 +94,16 @@ bool ContactResponse::operator()(std::vector<MovableBody>& movable) {
                            size * length(spin_of(now[b]) - movable[b].motion.spin)});
     }
     if (change < tolerance_) return false;
-    // Where the estimate of the water is too large the rounds would swing ever further: a float tied to an
-    // anchor reached 9000 m/s. Smaller changes then.
-    if (change > 0.5 * last_change_) relaxation_ *= 0.5;
-    last_change_ = change;
+    const std::vector<Impulse> next =
+        as_impulses(rounds_.next(as_numbers(given_), as_numbers(impulses.on_body)));
     for (std::size_t b = 0; b < now.size(); ++b) {
-        const Impulse more{relaxation_ * (impulses.on_body[b].linear - given_[b].linear),
-                           relaxation_ * (impulses.on_body[b].angular - given_[b].angular)};
+        const Impulse more{next[b].linear - given_[b].linear, next[b].angular - given_[b].angular};
         RigidBody body = bodies_[b];
         body.velocity = movable[b].free.velocity;
         set_spin(body, movable[b].free.spin);
         apply_impulse(body, more);
         movable[b].free = twist_of(body);
-        given_[b] += more;
+        given_[b] = next[b];
     }
     return true;
 }

@@ -5,11 +5,12 @@
 // (docs/decisions/0007).
 #pragma once
 
-#include <limits>
+#include <optional>
 #include <vector>
 
 #include "fluid/grid/obstacles.h"
 #include "fluid/grid/projection.h"
+#include "linalg/anderson.h"
 #include "solid/rigid/contact.h"
 #include "solid/rigid/solve_contacts.h"
 #include "world/scenario.h"
@@ -31,6 +32,7 @@ class ContactResponse {
                     const std::vector<RigidBody>& before, const std::vector<RigidBody>& bodies,
                     const std::vector<double>& carried, double time, double dt);
 
+    bool any() const { return !contacts_.empty() || !joints_.empty(); }
     // A BodyResponse.
     bool operator()(std::vector<MovableBody>& movable);
 
@@ -44,8 +46,9 @@ class ContactResponse {
     std::vector<PlacedSolid> placed_;
     std::vector<Contact> contacts_;
     std::vector<RigidBody> heavy_;
-    std::vector<Impulse> given_;  // to each body so far
-    double last_change_ = std::numeric_limits<double>::infinity(), relaxation_ = 1;
+    std::vector<Impulse> given_;            // to each body so far
+    std::optional<ContactImpulses> found_;  // in the last round
+    Anderson rounds_;
 };
 
 }  // namespace flotsam

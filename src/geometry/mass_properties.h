@@ -31,5 +31,7 @@ struct MassProperties {
     Mat3 inertia;     // about the centre, in body axes [kg m^2]
 };
 MassProperties mass_properties(const VolumeMoments& moments, double density);
+// A body with a lump of lead at a point of it.
+MassProperties with_point_mass(const MassProperties& body, double mass, Vec3 at);
 
 }  // namespace flotsam

@@ -26,6 +26,8 @@ SolidShape solid_cone(double radius, double height, double spacing);  // tip up
 SolidShape solid_torus(double ring_radius, double tube_radius, double spacing);
 SolidShape solid_gear(double radius, double thickness, int teeth);
 SolidShape solid_duck(double length, double spacing);  // a rubber duck that looks along x
+// An open boat, its bow along x: outer measures, and the thickness of its shell.
+SolidShape solid_boat(double length, double height, double width, double wall, double spacing);
 // For slabs: figures in the x-y plane, extruded along z.
 SolidShape solid_disc(double radius, double depth, double spacing);
 SolidShape solid_rectangle(double width, double height, double depth);

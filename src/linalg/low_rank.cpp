@@ -60,16 +60,110 @@ std::int64_t LowRank<T>::memory() const {
            std::int64_t(tile_begin_.size() * sizeof(std::int64_t) + compliance_.size() * sizeof(SixBySix<T>));
 }
 
-SixBySix<double> join_in_series(const SixBySix<double>& c, const SixBySix<double>& g) {
-    Eigen::Matrix<double, 6, 6> cm, gm;
-    for (int a = 0; a < 6; ++a)
-        for (int b = 0; b < 6; ++b) cm(a, b) = c[a][b], gm(a, b) = g[a][b];
-    const Eigen::Matrix<double, 6, 6> one = Eigen::Matrix<double, 6, 6>::Identity();
-    const Eigen::Matrix<double, 6, 6> s = (one + cm * gm).partialPivLu().solve(cm);
-    SixBySix<double> result;
-    for (int a = 0; a < 6; ++a)
-        for (int b = 0; b < 6; ++b) result[a][b] = 0.5 * (s(a, b) + s(b, a));
+template <class T>
+std::vector<std::vector<BlockCholesky::Block>> LowRank<T>::coupling(
+    const std::vector<T>& weight, const std::vector<SixBySix<T>>& root) const {
+    // R^T of an entry's flux.
+    const auto felt = [&](const ModeEntry<T>& entry) {
+        Six<double> f{};
+        for (int a = 0; a < 6; ++a)
+            for (int b = 0; b < 6; ++b) f[a] += double(root[entry.group][b][a]) * entry.flux[b];
+        return f;
+    };
+    std::vector<std::vector<BlockCholesky::Block>> rows(groups());
+    parallel_for(groups(), 4, [&](std::int64_t g) {
+        std::vector<BlockCholesky::Block>& row = rows[g];
+        row.push_back({int(g), {}});
+        for (int a = 0; a < 6; ++a) row[0].value[a][a] = 1;
+        for (std::int64_t i = group_begin_[g]; i < group_begin_[g + 1]; ++i) {
+            const std::int64_t e = by_group_[i];
+            const Six<double> own = felt(entries_[e]);
+            // Entries of a cell follow each other, by group.
+            for (std::int64_t other = e; other >= 0 && entries_[other].cell == entries_[e].cell; --other) {
+                const Six<double> beside = felt(entries_[other]);
+                auto block = std::find_if(row.begin(), row.end(), [&](const BlockCholesky::Block& b) {
+                    return b.column == entries_[other].group;
+                });
+                if (block == row.end()) {
+                    row.push_back({entries_[other].group, {}});
+                    block = row.end() - 1;
+                }
+                for (int a = 0; a < 6; ++a)
+                    for (int b = 0; b < 6; ++b) block->value[a][b] += weight[e] * own[a] * beside[b];
+            }
+        }
+    });
+    return rows;
+}
+
+template <class T>
+typename LowRank<T>::Smoothing LowRank<T>::smoothing_with(const std::vector<T>& weight) const {
+    Smoothing result;
+    const auto set_roots = [&](const auto& scale) {
+        result.root.resize(groups());
+        for (std::int64_t g = 0; g < groups(); ++g) {
+            SixBySix<double> c;
+            for (int a = 0; a < 6; ++a)
+                for (int b = 0; b < 6; ++b) c[a][b] = scale(g) * compliance_[g][a][b];
+            c = cholesky(c);
+            for (int a = 0; a < 6; ++a)
+                for (int b = 0; b < 6; ++b) result.root[g][a][b] = T(c[a][b]);
+        }
+    };
+    set_roots([](std::int64_t) { return 1.0; });
+    // Beyond this a factor costs more than the iterations that it saves: on coarse levels everything shares
+    // cells with everything.
+    const std::int64_t most_blocks = 64 * groups();
+    result.joint = BlockCholesky::factor(coupling(weight, result.root), most_blocks);
+    if (result.joint) {
+        result.own = *this;
+        return result;
+    }
+    std::vector<char> shared(entries_.size(), 0);
+    for (std::size_t e = 1; e < entries_.size(); ++e)
+        if (entries_[e].cell == entries_[e - 1].cell) shared[e] = shared[e - 1] = 1;
+    std::vector<double> root_sum(groups(), 0.0);  // of the square roots of f^T C f over shared cells
+    const auto root = [&](const ModeEntry<T>& entry) {
+        double q = 0;
+        const Six<T> y = multiply(compliance_[entry.group], entry.flux);
+        for (int k = 0; k < 6; ++k) q += double(entry.flux[k]) * y[k];
+        return std::sqrt(std::max(0.0, q));
+    };
+    std::vector<ModeEntry<T>> own;
+    std::vector<T> own_weight;
+    for (std::size_t e = 0; e < entries_.size(); ++e) {
+        if (shared[e])
+            root_sum[entries_[e].group] += root(entries_[e]);
+        else
+            own.push_back(entries_[e]), own_weight.push_back(weight[e]);
+    }
+    for (std::size_t e = 0; e < entries_.size(); ++e)
+        if (shared[e])
+            result.extra.push_back(
+                {entries_[e].cell, T(2 * root(entries_[e]) * root_sum[entries_[e].group])});
+    result.own = LowRank<T>(std::int64_t(tile_begin_.size()) - 1, std::move(own), compliance_);
+    set_roots([&](std::int64_t g) { return root_sum[g] > 0 ? 2.0 : 1.0; });
+    result.joint = BlockCholesky::factor(result.own.coupling(own_weight, result.root), most_blocks);
     return result;
+}
+
+template <class T>
+std::vector<Six<T>> LowRank<T>::Smoothing::take(std::vector<Six<T>> w) const {
+    std::vector<Six<float>> v(w.size());
+    for (std::size_t g = 0; g < w.size(); ++g)
+        for (int a = 0; a < 6; ++a) {
+            double sum = 0;
+            for (int b = 0; b < 6; ++b) sum += double(root[g][b][a]) * w[g][b];
+            v[g][a] = float(sum);
+        }
+    joint->solve(v);
+    for (std::size_t g = 0; g < w.size(); ++g)
+        for (int a = 0; a < 6; ++a) {
+            double sum = 0;
+            for (int b = 0; b <= a; ++b) sum += double(root[g][a][b]) * v[g][b];
+            w[g][a] = T(sum);
+        }
+    return w;
 }
 
 SolveReport solve_iccg(const Network<double>& network, const LowRank<double>& modes,

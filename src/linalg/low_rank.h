@@ -8,20 +8,17 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "core/tiles.h"
+#include "linalg/block_cholesky.h"
 #include "linalg/network.h"
 #include "linalg/solve.h"
 
 namespace flotsam {
-
-template <class T>
-using Six = std::array<T, 6>;
-template <class T>
-using SixBySix = std::array<Six<T>, 6>;
 
 // y = m v
 template <class T>
@@ -61,20 +58,36 @@ class LowRank {
                    std::span<const T> with = {}) const;
     std::vector<Six<T>> times_compliance(std::vector<Six<T>> w) const;
 
-    // A matrix that is not smaller than D + J C J^T and easily inverted: D' + K S' K^T, where K holds the
-    // fluxes of cells that belong to one group alone. Cells that groups share go to the diagonal D': the
-    // fluxes of a group there, F, and elsewhere, K, satisfy (K + F) C (K + F)^T <= K 2C K^T + F 2C F^T, and F
-    // 2C F^T is not larger than the diagonal matrix of its row sums. Joint inverses of touching bodies would
-    // fill up.
+    // A matrix that is not smaller than D + J C J^T and can be inverted: Woodbury's formula for D' + K C'
+    // K^T. With C' = R R^T, its inverse is D'^-1 - D'^-1 K R (1 + R^T K^T D'^-1 K R)^-1 R^T K^T D'^-1, where
+    // groups that share cells are coupled. K = J, C' = C and D' = D, as long as the factors stay sparse.
+    // Otherwise K holds the fluxes of cells that belong to one group alone, and shared cells go to the
+    // diagonal D': the fluxes of a group there, F, and elsewhere, K, satisfy (K + F) C (K + F)^T <= K 2C K^T
+    // + F 2C F^T, and F 2C F^T is not larger than the diagonal matrix of its row sums.
     struct Smoothing {
         LowRank<T> own;                                 // K
-        std::vector<SixBySix<T>> inverse;               // (S'^-1 + K^T D^-1 K)^-1, for Woodbury's formula
+        std::vector<SixBySix<T>> root;                  // R
+        std::optional<BlockCholesky> joint;             // of 1 + R^T K^T D'^-1 K R
         std::vector<std::pair<std::int64_t, T>> extra;  // cells and what their diagonal grows by
+
+        // R (1 + R^T K^T D'^-1 K R)^-1 R^T w
+        std::vector<Six<T>> take(std::vector<Six<T>> w) const;
     };
+    // `inverse_diagonal` by cell: D^-1.
     template <class Inverse>
-    Smoothing smoothing(const Inverse& inverse_diagonal) const;
+    Smoothing smoothing(const Inverse& inverse_diagonal) const {
+        std::vector<T> weight;
+        weight.reserve(entries_.size());
+        for (const ModeEntry<T>& entry : entries_) weight.push_back(inverse_diagonal(entry.cell));
+        return smoothing_with(weight);
+    }
 
   private:
+    Smoothing smoothing_with(const std::vector<T>& weight) const;  // of each entry: D^-1 of its cell
+    // The rows of 1 + R^T J^T D^-1 J R up to the diagonal.
+    std::vector<std::vector<BlockCholesky::Block>> coupling(const std::vector<T>& weight,
+                                                            const std::vector<SixBySix<T>>& root) const;
+
     std::vector<ModeEntry<T>> entries_;     // by cell
     std::vector<std::int64_t> tile_begin_;  // of the entries of each tile
     std::vector<std::int32_t> by_group_;    // indices of entries, group by group
@@ -86,9 +99,6 @@ class LowRank {
 // comparison.
 SolveReport solve_iccg(const Network<double>& network, const LowRank<double>& modes,
                        std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance);
-
-// (C^-1 + G)^-1 for symmetric G and a C that may be singular: C (1 + G C)^-1.
-SixBySix<double> join_in_series(const SixBySix<double>& c, const SixBySix<double>& g);
 
 template <class T>
 template <class Scale>
@@ -106,50 +116,6 @@ double LowRank<T>::scatter(const std::vector<Six<T>>& y, std::span<T> v, const S
         }
         return product;
     });
-}
-
-template <class T>
-template <class Inverse>
-typename LowRank<T>::Smoothing LowRank<T>::smoothing(const Inverse& inverse_diagonal) const {
-    std::vector<char> shared(entries_.size(), 0);
-    for (std::size_t e = 1; e < entries_.size(); ++e)
-        if (entries_[e].cell == entries_[e - 1].cell) shared[e] = shared[e - 1] = 1;
-    std::vector<double> root_sum(groups(), 0.0);  // of the square roots of f^T C f over shared cells
-    const auto root = [&](const ModeEntry<T>& entry) {
-        double q = 0;
-        const Six<T> y = multiply(compliance_[entry.group], entry.flux);
-        for (int k = 0; k < 6; ++k) q += double(entry.flux[k]) * y[k];
-        return std::sqrt(std::max(0.0, q));
-    };
-    std::vector<ModeEntry<T>> own;
-    for (std::size_t e = 0; e < entries_.size(); ++e) {
-        if (shared[e])
-            root_sum[entries_[e].group] += root(entries_[e]);
-        else
-            own.push_back(entries_[e]);
-    }
-    Smoothing result;
-    for (std::size_t e = 0; e < entries_.size(); ++e)
-        if (shared[e])
-            result.extra.push_back(
-                {entries_[e].cell, T(2 * root(entries_[e]) * root_sum[entries_[e].group])});
-    result.own = LowRank<T>(std::int64_t(tile_begin_.size()) - 1, std::move(own), compliance_);
-    result.inverse.resize(groups());
-    parallel_for(groups(), 4, [&](std::int64_t g) {
-        SixBySix<double> sum{}, c{};
-        for (std::int64_t i = result.own.group_begin_[g]; i < result.own.group_begin_[g + 1]; ++i) {
-            const ModeEntry<T>& entry = result.own.entries_[result.own.by_group_[i]];
-            const auto weight = double(inverse_diagonal(entry.cell));
-            for (int a = 0; a < 6; ++a)
-                for (int b = 0; b < 6; ++b) sum[a][b] += weight * entry.flux[a] * entry.flux[b];
-        }
-        for (int a = 0; a < 6; ++a)
-            for (int b = 0; b < 6; ++b) c[a][b] = compliance_[g][a][b] * (root_sum[g] > 0 ? 2 : 1);
-        const SixBySix<double> s = join_in_series(c, sum);
-        for (int a = 0; a < 6; ++a)
-            for (int b = 0; b < 6; ++b) result.inverse[g][a][b] = T(s[a][b]);
-    });
-    return result;
 }
 
 }  // namespace flotsam

@@ -155,10 +155,6 @@ struct InverseDiagonal {
     }
 };
 
-std::vector<Six<float>> times(const std::vector<SixBySix<float>>& m, std::vector<Six<float>> v) {
-    for (std::size_t g = 0; g < v.size(); ++g) v[g] = multiply(m[g], v[g]);
-    return v;
-}
 // a + s b
 std::vector<Six<float>> sum(std::vector<Six<float>> a, float s, const std::vector<Six<float>>& b) {
     for (std::size_t g = 0; g < a.size(); ++g)
@@ -254,9 +250,29 @@ void add_correction(const Network<float>& network, Int3 coarsens, const Tiling& 
     });
 }
 
-// The fluxes of coarse cells: the sums of their children's.
-LowRank<float> coarsen(const LowRank<float>& fine, const Tiling& tiling, const Tiling& coarse,
-                       Int3 coarsens) {
+// How wide each group is: the largest distance of its cells along each axis.
+std::vector<Int3> widths(const LowRank<double>& modes, const Tiling& tiling) {
+    struct Span {
+        Int3 low{1 << 30, 1 << 30, 1 << 30}, high{-1, -1, -1};
+    };
+    std::vector<Span> spans(modes.groups());
+    for (const ModeEntry<double>& entry : modes.entries()) {
+        const auto local = static_cast<int>(entry.cell % block);
+        const Int3 cell = tiling.first_cell(entry.cell / block) + Int3{local & 7, local >> 3 & 7, local >> 6};
+        Span& span = spans[entry.group];
+        span.low = min(span.low, cell), span.high = max(span.high, cell);
+    }
+    std::vector<Int3> width;
+    for (const Span& span : spans) width.push_back(max(span.high - span.low, Int3{1, 1, 1}));
+    return width;
+}
+
+// The fluxes of coarse cells: the sums of their children's. A body of width w in cells of width s > w lies
+// across the border of two cells in w of s cases, and then feels the difference of their values, which is s /
+// w times what the difference across the body is: the energy of many small bodies in a linear field comes out
+// s / w times too large, and compliance is reduced by that.
+LowRank<float> coarsen(const LowRank<float>& fine, const Tiling& tiling, const Tiling& coarse, Int3 coarsens,
+                       Int3 size, const std::vector<Int3>& width) {
     const Parent parent{coarsens};
     std::vector<ModeEntry<float>> entries = fine.entries();
     for (ModeEntry<float>& entry : entries) {
@@ -268,7 +284,23 @@ LowRank<float> coarsen(const LowRank<float>& fine, const Tiling& tiling, const T
                                          corner.y + ((local >> 3 & 7) >> coarsens.y),
                                          corner.z + ((local >> 6) >> coarsens.z));
     }
-    return {coarse.tile_count(), std::move(entries), fine.compliance()};
+    std::vector<SixBySix<float>> compliance = fine.compliance();
+    for (std::size_t g = 0; g < compliance.size(); ++g) {
+        Six<double> root;
+        const auto reduction = [&](int axis) {  // from the fine level to this one
+            const double share = double(width[g][axis]) / size[axis];
+            return share >= 1 + coarsens[axis] ? 1.0 : share > 1 ? share / 2 : coarsens[axis] ? 0.5 : 1.0;
+        };
+        int widest = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            root[axis] = std::sqrt(reduction(axis));
+            if (width[g][axis] > width[g][widest]) widest = axis;
+        }
+        for (int axis = 0; axis < 3; ++axis) root[3 + axis] = root[widest];
+        for (int a = 0; a < 6; ++a)
+            for (int b = 0; b < 6; ++b) compliance[g][a][b] *= float(root[a] * root[b]);
+    }
+    return {coarse.tile_count(), std::move(entries), std::move(compliance)};
 }
 
 LowRank<float> in_single_precision(const LowRank<double>& modes, std::int64_t tiles) {
@@ -383,6 +415,7 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
                            TileVector<float>(values, 0.0f)});
     };
     add_level(in_single_precision(network), in_single_precision(modes, network.tiling().tile_count()));
+    const std::vector<Int3> width = widths(modes, network.tiling());
     Int3 size{1, 1, 1};
     while (levels_.back().network.tiling().tile_count() > 0) {
         Level& fine = levels_.back();
@@ -392,7 +425,8 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
         fine.coarsens = coarsens;
         Network<float> next = coarsen(fine.network, size, coarsens);
         fine.network.forget_grounds();
-        LowRank<float> next_modes = coarsen(fine.modes, fine.network.tiling(), next.tiling(), coarsens);
+        LowRank<float> next_modes =
+            coarsen(fine.modes, fine.network.tiling(), next.tiling(), coarsens, size, width);
         add_level(std::move(next), std::move(next_modes));
         for (int axis = 0; axis < 3; ++axis) size[axis] <<= coarsens[axis];
     }
@@ -420,12 +454,15 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
                 coarsest_[j][i] -= link;
             }
     }
-    const auto& entries = last.modes.entries();
-    for (const ModeEntry<float>& a : entries)
-        for (const ModeEntry<float>& b : entries) {
-            if (a.group != b.group) continue;
-            const Six<float> y = multiply(last.modes.compliance()[a.group], b.flux);
-            for (int k = 0; k < 6; ++k) coarsest_[row[a.cell]][row[b.cell]] += double(a.flux[k]) * y[k];
+    // J C J^T, row by row: J^T of the unit vector of each cell, then back.
+    if (!last.modes.empty())
+        for (std::size_t j = 0; j < coarsest_cell_.size(); ++j) {
+            std::vector<float> one(tiling.value_count(), 0.0f), column(tiling.value_count(), 0.0f);
+            one[coarsest_cell_[j]] = 1;
+            last.modes.scatter(last.modes.times_compliance(last.modes.gather(one)), std::span(column),
+                               [](std::int64_t) { return 1.0f; });
+            for (std::size_t i = 0; i < coarsest_cell_.size(); ++i)
+                coarsest_[i][j] += column[coarsest_cell_[i]];
         }
 }
 
@@ -479,7 +516,7 @@ void Multigrid::smooth_from_zero(Level& level) {
     });
     std::vector<Six<float>> along_z, own_z;  // J^T z and K^T z
     if (!modes.empty()) {
-        const auto y = times(level.smoothing.inverse, own.gather(z));
+        const auto y = level.smoothing.take(own.gather(z));
         own.scatter(y, std::span(z), [&](std::int64_t n) { return -inverse(n); });
         along_z = modes.gather(z), own_z = own.gather(z);
     }
@@ -498,8 +535,7 @@ void Multigrid::smooth_from_zero(Level& level) {
     modes.scatter(modes.times_compliance(along_z), std::span(x),
                   [&](std::int64_t n) { return -step * inverse(n); });
     const auto along_step = sum(own.gather(x), -share, own_z);
-    own.scatter(times(level.smoothing.inverse, along_step), std::span(x),
-                [&](std::int64_t n) { return -inverse(n); });
+    own.scatter(level.smoothing.take(along_step), std::span(x), [&](std::int64_t n) { return -inverse(n); });
 }
 
 // x improved by the smoother.
@@ -523,7 +559,7 @@ double Multigrid::smooth_again(Level& level) {
         own_x = own.gather(x);
         modes.scatter(modes.times_compliance(modes.gather(x)), std::span(z),
                       [&](std::int64_t n) { return -first_share * inverse(n); });
-        taken = times(level.smoothing.inverse, own.gather(z));
+        taken = level.smoothing.take(own.gather(z));
         own.scatter(taken, std::span(z), [&](std::int64_t n) { return -inverse(n); });
         along_z = modes.gather(z), own_z = own.gather(z);
     }
@@ -553,8 +589,7 @@ double Multigrid::smooth_again(Level& level) {
         taken, std::span(x), [&](std::int64_t n) { return step / first_share * inverse(n); }, with);
     const auto along_step = sum(sum(own.gather(x), -1, own_x), -share, own_z);
     product += own.scatter(
-        times(level.smoothing.inverse, along_step), std::span(x), [&](std::int64_t n) { return -inverse(n); },
-        with);
+        level.smoothing.take(along_step), std::span(x), [&](std::int64_t n) { return -inverse(n); }, with);
     return product;
 }
 

@@ -82,6 +82,8 @@ ProbeFamily family_of(Probe::Kind kind) {
                     .unit = "m",
                     .vector = true,
                     .of_solid = true};
+        case Probe::Kind::tilt:
+            return {"Tilt of solids", "angle", "deg", "between each solid's y axis and the vertical"};
     }
     return {"Probes", "value", "1"};
 }

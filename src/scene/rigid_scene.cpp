@@ -65,7 +65,17 @@ MassProperties mass_of(const TomlNode& entry, const SolidShape& shape, const std
     // Meshes reach out of a slab on both sides; only what is inside it weighs.
     const double inside = slab ? slab->depth / slab->mesh_depth : 1;
     const double volume = moments->volume * inside;
-    return mass_properties(*moments, inside * (density ? density->number : mass->number / volume));
+    const MassProperties body =
+        mass_properties(*moments, inside * (density ? density->number : mass->number / volume));
+    const TomlNode* ballast = entry.find("ballast");
+    if (!ballast) return body;
+    const TomlNode& at = ballast->at("position");
+    Vec3 place = read_vector(at, slab.has_value(), mistakes);
+    if (slab) place.z = 0;
+    if (shape.distance->distance(place) > 0)
+        mistakes.add(at.place, "the ballast lies outside the solid",
+                     "its position counts from that of the solid, along the solid's own axes");
+    return with_point_mass(body, ballast->at("mass").number, place);
 }
 
 Locks locks_of(const TomlNode& entry, bool flat) {
@@ -283,16 +293,24 @@ RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShap
     properties.friction = entry.number_or("friction", properties.friction);
     properties.restitution = entry.number_or("restitution", properties.restitution);
     if (motion != Motion::rigid) {
-        for (const std::string_view key : {"mass", "hollow", "lock"})
+        for (const std::string_view key : {"mass", "hollow", "ballast", "lock"})
             if (const TomlNode* node = entry.find(key); node && motion != Motion::elastic)
                 mistakes.add(node->place, fmt::format("only a rigid solid has '{}'", key),
                              "write motion = \"rigid\", or remove it");
+        if (entry.number_or("release", 0) > 0)
+            mistakes.add(entry.at("release").place, "only a rigid solid has 'release'",
+                         "write motion = \"rigid\", or remove it");
         return properties;
     }
     if (!entry.find("keyframe") && shape) properties.mass = mass_of(entry, *shape, slab, mistakes);
     properties.velocity = motion_vector(entry, "velocity", slab, mistakes);
     properties.spin = motion_vector(entry, "spin", slab, mistakes);
     properties.locked = locks_of(entry, slab.has_value());
+    properties.release = entry.number_or("release", 0);
+    if (const TomlNode* release = entry.find("release");
+        release && properties.release > 0 && (entry.find("velocity") || entry.find("spin")))
+        mistakes.add(release->place, "what is held until its release starts from rest",
+                     "remove 'velocity' and 'spin', or 'release'");
     return properties;
 }
 

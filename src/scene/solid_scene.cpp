@@ -130,6 +130,15 @@ std::optional<SolidShape> read_shape(SceneReader& reader, const TomlNode& shape)
         return {};
     }
     if (const TomlNode* duck = shape.find("duck")) return solid_duck(duck->number, spacing);
+    if (const TomlNode* boat = shape.find("boat")) {
+        const double length = boat->items[0].number, height = boat->items[1].number,
+                     width = boat->items[2].number, wall = boat->items[3].number;
+        if (wall < 0.4 * std::min({0.5 * length, height, 0.5 * width}))
+            return solid_boat(length, height, width, wall, spacing);
+        reader.mistakes.add(boat->items[3].place, "the shell fills the boat",
+                            "make the fourth number smaller");
+        return {};
+    }
     const TomlNode& mesh = shape.at("mesh");
     const std::filesystem::path file = reader.mesh_file(mesh.at("file"));
     if (file.empty()) return {};
@@ -249,6 +258,16 @@ std::vector<TableRule> solid_tables() {
            .meaning = "a rigid solid is a wall of this thickness around nothing; closed, no liquid enters",
            .low = 0,
            .above_low = true},
+          {.name = "ballast",
+           .types = a_table,
+           .meaning = "a lump of mass inside a rigid solid, beside its `density` or `mass`",
+           .inner = "ballast"},
+          {.name = "release",
+           .types = a_number,
+           .unit = "s",
+           .fallback = "0.0",
+           .meaning = "a rigid solid is held where it is until this time",
+           .low = 0},
           {.name = "velocity",
            .types = a_list,
            .unit = "m/s",
@@ -297,6 +316,23 @@ std::vector<TableRule> solid_tables() {
            .meaning = "in pictures: red, green and blue; otherwise one of a few in turn",
            .low = 0,
            .high = 1}}},
+        {"ballast",
+         "ballast = { ... }",
+         "A lump of mass inside a rigid solid: it moves its centre of mass and counts in its inertia.",
+         {{.name = "mass",
+           .types = a_number,
+           .unit = "kg",
+           .meaning = "of the lump",
+           .low = 0,
+           .high = 1e15,
+           .above_low = true,
+           .required = true},
+          {.name = "position",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "in the solid's own axes, from its `position`",
+           .min_count = 2,
+           .required = true}}},
         {"keyframe",
          "[[solid.keyframe]]",
          "Where a scripted solid is at a time. Before the first and after the last it stands still.",
@@ -367,6 +403,15 @@ std::vector<TableRule> solid_tables() {
            .meaning = "length of a rubber duck that looks along x",
            .low = 0,
            .above_low = true},
+          {.name = "boat",
+           .types = a_list,
+           .unit = "m",
+           .meaning =
+               "length, height and width of an open boat with its bow along x, and its shell's thickness",
+           .low = 0,
+           .above_low = true,
+           .min_count = 4,
+           .max_count = 4},
           {.name = "mesh",
            .types = a_table,
            .unit = "m",
@@ -377,7 +422,8 @@ std::vector<TableRule> solid_tables() {
            .unit = "m",
            .meaning = "an animated triangle mesh; the solid must be scripted",
            .inner = "mesh sequence"}},
-         {"box", "sphere", "capsule", "cylinder", "cone", "torus", "gear", "duck", "mesh", "mesh_sequence"}},
+         {"box", "sphere", "capsule", "cylinder", "cone", "torus", "gear", "duck", "boat", "mesh",
+          "mesh_sequence"}},
         {"solid mesh",
          "shape.mesh = { ... }",
          "A triangle mesh as the shape of a solid.",

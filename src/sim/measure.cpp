@@ -1,6 +1,7 @@
 #include "sim/measure.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "fluid/grid/sample.h"
 #include "fluid/grid/surface.h"
@@ -159,6 +160,10 @@ double measure(const Probe& probe, const World& world, const Scenario& scenario)
         return sum / places;
     }
     if (probe.kind == Probe::Kind::pressure) return pressure_at(world, scenario, probe.point);
+    if (probe.kind == Probe::Kind::tilt) {
+        const Vec3 axis = pose_of(world, scenario, std::size_t(probe.solid)).rotation * Vec3{0, 1, 0};
+        return std::atan2(std::hypot(axis.x, axis.z), axis.y) * 180 / std::numbers::pi;
+    }
     if (probe.kind >= Probe::Kind::position_x)
         return pose_of(world, scenario, std::size_t(probe.solid))
             .position[int(probe.kind) - int(Probe::Kind::position_x)];

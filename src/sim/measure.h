@@ -29,6 +29,7 @@ struct Probe {
         position_x,
         position_y,
         position_z,
+        tilt,  // between its y axis and the vertical [deg]
     };
     std::string name;
     Kind kind = Kind::height;

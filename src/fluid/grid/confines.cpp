@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -20,20 +21,16 @@ bool overlap(const Box& a, const Box& b) {
            a.low.z < b.high.z && a.high.z > b.low.z;
 }
 
-Vec3 held_by_sides(Vec3 p, const Domain& domain) {
-    // In single precision a particle on the side itself could round into a cell that does not exist.
-    const double gap = 1e-3 * domain.h;
-    for (int a = 0; a < 3; ++a) {
-        if (!domain.open(2 * a)) p[a] = std::max(p[a], gap);
-        if (!domain.open(2 * a + 1)) p[a] = std::min(p[a], domain.size()[a] - gap);
-    }
-    return p;
-}
-
 }  // namespace
 
 Confines::Confines(const Domain& domain, const std::vector<Obstacle>& obstacles)
     : domain_(domain), obstacles_(obstacles), all_(obstacles.size()) {
+    // In single precision a particle on the side itself could round into a cell that does not exist.
+    const double gap = 1e-3 * domain.h, infinity = std::numeric_limits<double>::infinity();
+    for (int a = 0; a < 3; ++a) {
+        sides_.low[a] = domain.open(2 * a) ? -infinity : gap;
+        sides_.high[a] = domain.open(2 * a + 1) ? infinity : domain.size()[a] - gap;
+    }
     const Vec3 touch = Vec3{1, 1, 1} * (0.1 * domain.h);
     for (const Obstacle& obstacle : obstacles) {
         const Box box = obstacle.reach();
@@ -53,12 +50,12 @@ Vec3 Confines::stop(Vec3 from, Vec3 to) const {
         if (std::any_of(near.begin(), near.end(), [&](int s) { return overlap(way, reach_[s]); }))
             to = slide(near, from, to);
     }
-    return held_by_sides(to, domain_);
+    return held_by_sides(to);
 }
 
 Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
     const double h = domain_.h, gap = 1e-3 * h;  // particles stay this far from a surface
-    const auto hold = [&](Vec3 p) { return held_by_sides(p, domain_); };
+    const auto hold = [&](Vec3 p) { return held_by_sides(p); };
     const Vec3 start = from, aside = Vec3{1, 1, 1} * (room * h);
     const Box around{min(from, to) - aside, max(from, to) + aside};
     to = hold(to);

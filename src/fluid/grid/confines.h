@@ -19,10 +19,12 @@ class Confines {
     Vec3 stop(Vec3 from, Vec3 to) const;
 
   private:
+    Vec3 held_by_sides(Vec3 p) const { return min(max(p, sides_.low), sides_.high); }
     Vec3 slide(std::span<const int> near, Vec3 from, Vec3 to) const;
 
     const Domain& domain_;
     const std::vector<Obstacle>& obstacles_;
+    Box sides_;               // closed ones keep particles a little inside
     std::vector<Box> reach_;  // of each obstacle during the move
     std::vector<int> all_;
     BoxIndex index_;

@@ -96,6 +96,63 @@ int Obstacles::nearest(Int3 cell, Vec3 p) const {
     return nearest;
 }
 
+namespace {
+
+// The patches of a film of water between an obstacle and a closed side that it lies flat on: they feel the
+// pressure of the cells around the footprint, each its share, and what the obstacle leaves behind when it
+// lifts off fills from there.
+void add_films(Obstacles& o, const Domain& domain) {
+    std::vector<std::vector<std::size_t>> own(o.list.size());
+    for (std::size_t p = 0; p < o.patches.size(); ++p)
+        if (o.list[o.patches[p].obstacle].underflowed) own[o.patches[p].obstacle].push_back(p);
+    const auto open_around = [&](Int3 c) {
+        if (o.open_volume(c) > 0) return true;
+        for (int side = 0; side < 6; ++side) {
+            const Int3 beside = c + unit(side / 2) * (side % 2 ? 1 : -1);
+            if (domain.has_cell(beside) && o.open_volume(beside) > 0) return true;
+        }
+        return false;
+    };
+    for (std::size_t s = 0; s < o.list.size(); ++s) {
+        const CutSolid& cut = *o.list[s].cut;
+        for (int side = 0; side < 6 && !own[s].empty(); ++side) {
+            const int axis = side / 2, layer = side % 2 ? domain.cells[axis] - 1 : 0;
+            if (domain.open(side) || (domain.flat() && axis == 2)) continue;
+            if (side % 2 ? cut.low[axis] + cut.size[axis] <= layer : cut.low[axis] > 0) continue;
+            const double inwards = side % 2 ? -1 : 1;
+            double area = 0, around = 0;
+            Vec3 center;
+            const auto add = [&](double more, Vec3 place) { area += more, center += more * place; };
+            Int3 c;
+            for (c.z = cut.low.z; c.z <= cut.low.z + cut.size.z; ++c.z)
+                for (c.y = cut.low.y; c.y <= cut.low.y + cut.size.y; ++c.y)
+                    for (c.x = cut.low.x; c.x <= cut.low.x + cut.size.x; ++c.x)
+                        if (c[axis] == (side % 2 ? domain.cells[axis] : 0))
+                            add(cut.face_cover(axis, c), domain.face_center(c, axis));
+            // A gap too thin to be a cell is a film, too.
+            for (const std::size_t p : own[s])
+                if (const ObstaclePatch& patch = o.patches[p]; patch.at[axis] == layer) {
+                    if (open_around(patch.at))
+                        around += length(patch.area);
+                    else
+                        add(std::max(0.0, inwards * patch.area[axis]), patch.center);
+                }
+            if (area <= 0 || around <= 0) continue;
+            for (const std::size_t p : own[s]) {
+                ObstaclePatch film = o.patches[p];
+                if (film.at[axis] != layer || !open_around(film.at)) continue;
+                film.area = Vec3(unit(axis)) * (inwards * area * length(film.area) / around);
+                film.center = center / area;
+                for (int d = 0; d < 3; ++d)
+                    film.moment[d] = film.area * (-film.center[d] * domain.h * domain.h);
+                o.patches.push_back(film);
+            }
+        }
+    }
+}
+
+}  // namespace
+
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                           const std::shared_ptr<const Tiling>& tiling) {
     Obstacles o;
@@ -231,6 +288,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         const Vec3 half = Vec3{1, 1, 1} * (0.5 * domain.h), middle = domain.cell_center(patch.at);
         patch.center = min(max(center, middle - half), middle + half);
     }
+    add_films(o, domain);
     for (const ObstaclePatch& patch : o.patches) {
         const Obstacle& obstacle = o.list[patch.obstacle];
         Vec3 area = patch.area;
@@ -260,11 +318,70 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
         });
 }
 
+namespace {
+
+bool rubs(const Obstacle& obstacle) { return obstacle.slip < 1; }
+
+// The faces of a tile where liquid rubs on an obstacle: visit(axis, n, place, normal), n the face's index.
+template <class Visit>
+void for_each_rubbed_face(const Obstacle& obstacle, const Obstacles& obstacles, const Field<double>& phi,
+                          const Tiling& tiling, std::int64_t slot, const Domain& domain, const Visit& visit) {
+    for (int axis = 0; axis < 3; ++axis)
+        for_each_cell_of_tile(tiling, slot, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+            if (obstacles.open_face[axis][n] == 0 || (phi(c) >= 0 && phi(c - unit(axis)) >= 0)) return;
+            const Vec3 place = domain.face_center(c, axis);
+            if (obstacle.distance(place) > 0.5 * domain.h) return;
+            visit(axis, n, place, obstacle.normal(place, 0.1 * domain.h));
+        });
+}
+
+// Share of its sliding that liquid loses at an obstacle in a step.
+double lost_share(const Obstacle& obstacle, double dt) { return 1 - std::pow(obstacle.slip, 24 * dt); }
+
+}  // namespace
+
+std::optional<Drag> obstacle_drag(const MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
+                                  int number, Vec3 center, const Domain& domain, double density, double dt) {
+    const Obstacle& obstacle = obstacles.list[number];
+    if (!rubs(obstacle)) return {};
+    const Tiling& tiling = u[0].tiling();
+    const double mass = density * domain.cell_volume() * lost_share(obstacle, dt);
+    std::vector<Drag> parts(tiling.tile_count());
+    parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+        if (!obstacles.touches[slot]) return;
+        const std::span<const int> near = obstacles.index.near(tiling.first_cell(slot));
+        if (std::find(near.begin(), near.end(), number) == near.end()) return;
+        Drag& part = parts[slot];
+        for_each_rubbed_face(
+            obstacle, obstacles, phi, tiling, slot, domain,
+            [&](int axis, std::int64_t n, Vec3 place, Vec3 normal) {
+                const Vec3 along(unit(axis)), arm = place - center;
+                const Vec3 slides =
+                    along - normal[axis] * normal;  // dot with a velocity: its slide's component
+                const Vec3 slide = sample_velocity(u, domain, place) - obstacle.velocity(place);
+                const double weight = mass * obstacles.open_face[axis][n];
+                const Vec3 turn = cross(arm, along), sensed = cross(arm, slides);
+                const double given[6] = {along.x, along.y, along.z, turn.x, turn.y, turn.z};
+                const double felt[6] = {slides.x, slides.y, slides.z, sensed.x, sensed.y, sensed.z};
+                for (int i = 0; i < 6; ++i) {
+                    part.impulse[i] += weight * dot(slides, slide) * given[i];
+                    for (int j = 0; j < 6; ++j) part.less[i][j] += weight * given[i] * felt[j];
+                }
+            });
+    });
+    Drag sum;
+    for (const Drag& part : parts)
+        for (int i = 0; i < 6; ++i) {
+            sum.impulse[i] += part.impulse[i];
+            for (int j = 0; j < 6; ++j) sum.less[i][j] += part.less[i][j];
+        }
+    return sum;
+}
+
 Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
                              const Domain& domain, double density, double dt,
                              std::vector<SolidImpulse>& impulse) {
     const double mass = density * domain.cell_volume();
-    const auto rubs = [](const Obstacle& o) { return o.slip < 1; };
     if (std::none_of(obstacles.list.begin(), obstacles.list.end(), rubs)) return {};
     // What the obstacles near each tile receive, summed in the order of the tiles.
     const Tiling& tiling = u[0].tiling();
@@ -277,17 +394,13 @@ Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacl
         for (std::size_t i = 0; i < near.size(); ++i) {
             const Obstacle& obstacle = obstacles.list[near[i]];
             if (!rubs(obstacle)) continue;
-            const double lost_share = 1 - std::pow(obstacle.slip, 24 * dt);
-            for (int axis = 0; axis < 3; ++axis)
-                for_each_cell_of_tile(tiling, slot, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
-                    if (obstacles.open_face[axis][n] == 0 || (phi(c) >= 0 && phi(c - unit(axis)) >= 0))
-                        return;
-                    const Vec3 place = domain.face_center(c, axis);
-                    if (obstacle.distance(place) > 0.5 * domain.h) return;
-                    const Vec3 normal = obstacle.normal(place, 0.1 * domain.h);
+            const double lost = lost_share(obstacle, dt);
+            for_each_rubbed_face(
+                obstacle, obstacles, phi, tiling, slot, domain,
+                [&](int axis, std::int64_t n, Vec3 place, Vec3 normal) {
                     Vec3 slide = sample_velocity(before, domain, place) - obstacle.velocity(place);
                     slide -= dot(slide, normal) * normal;
-                    const double dv = -lost_share * slide[axis];
+                    const double dv = -lost * slide[axis];
                     u[axis][n] += dv;
                     const Vec3 taken = Vec3(unit(axis)) * (-mass * dv * obstacles.open_face[axis][n]);
                     received[slot][i].linear += taken;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/rotation.h"
@@ -10,6 +11,7 @@
 #include "fluid/grid/liquid.h"
 #include "geometry/cut_cells.h"
 #include "geometry/mesh_surface.h"
+#include "linalg/low_rank.h"
 
 namespace flotsam {
 
@@ -24,6 +26,10 @@ struct Obstacle {
     // When its surface changes in body coordinates; `shape` is then the end of this, and the cut knows what
     // the surface sweeps.
     std::shared_ptr<const Deformation> deformation = nullptr;
+
+    // Water creeps under it where it lies flat on a closed side of the domain; otherwise nothing would ever
+    // lift a cork from the floor.
+    bool underflowed = false;
 
     double distance(Vec3 p) const { return shape->distance(after.to_body(p)); }
     // Velocity of the solid's point that is at p at the end of the move; beside a surface that deforms, that
@@ -83,6 +89,17 @@ struct SolidImpulse {
     Vec3 linear;   // [kg m/s]
     Vec3 angular;  // about its position [kg m^2/s]
 };
+
+// What friction does to a solid in a step, and how that depends on the solid's motion. The layer of liquid
+// that it holds may outweigh the solid: the answer must be that of the motion after the step.
+struct Drag {
+    Six<double> impulse{};    // on the solid as it moves now: linear, and angular about `center`
+    SixBySix<double> less{};  // by so much less, per velocity and spin that it moves faster
+};
+// Of an obstacle in the list; none where it lets the liquid slide. `u` is what apply_obstacle_friction would
+// be given.
+std::optional<Drag> obstacle_drag(const MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
+                                  int number, Vec3 center, const Domain& domain, double density, double dt);
 
 // Slows the liquid along obstacles whose slip is below 1, as apply_wall_friction does along walls. Adds what
 // each obstacle receives to `impulse`; returns what the liquid does [kg m/s].

@@ -438,7 +438,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
 
     ProjectionReport report;
     Multigrid multigrid(system.network, body_term.modes());
-    const auto solve_once = [&] {
+    const auto solve_once = [&](const SolveTolerance& tolerance) {
         std::vector<double> rhs = b;
         body_term.add_known_outflow(rhs, -1);
         // A sealed pocket cannot change its volume: what flows into it on the whole is removed and reported.
@@ -451,16 +451,25 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         }
         const int before = report.solve.iterations;
         report.solve = solver.name == "iccg"
-                           ? solve_iccg(system.network, body_term.modes(), rhs, x, solver.tolerance)
-                           : multigrid.solve(rhs, x, solver.tolerance);
+                           ? solve_iccg(system.network, body_term.modes(), rhs, x, tolerance)
+                           : multigrid.solve(rhs, x, tolerance);
         report.solve.iterations += before;
         body_term.move(x);
     };
-    solve_once();
-    // Contacts and the pressure agree after a few rounds; the solve starts from where it ended.
-    constexpr int most_rounds = 6;
-    for (int round = 0; round < most_rounds && report.solve.converged && respond && respond(bodies); ++round)
-        solve_once();
+    // Contacts and the pressure agree after a few rounds, each from where the last one ended. Until they do,
+    // a rough solution is enough for them to be found.
+    SolveTolerance rough = solver.tolerance;
+    rough.relative = std::max(rough.relative, 1e-3);
+    const auto agree = [&](const SolveTolerance& tolerance, int most_rounds) {
+        for (int round = 0; round < most_rounds && report.solve.converged && respond(bodies); ++round)
+            solve_once(tolerance);
+    };
+    if (respond) {
+        solve_once(rough);
+        agree(rough, 6);
+    }
+    solve_once(solver.tolerance);
+    if (respond) agree(solver.tolerance, 2);
     std::vector<double> body_outflow(bodies.empty() ? 0 : tiling.value_count(), 0.0);
     if (!bodies.empty()) body_term.add_outflow(body_outflow, 1);
 

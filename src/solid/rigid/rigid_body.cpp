@@ -64,6 +64,11 @@ RigidBody make_rigid_body(int solid, const RigidProperties& properties, const Po
     return body;
 }
 
+void hold_until_release(RigidBody& body, const RigidProperties& properties, double time) {
+    body.locked = properties.locked;
+    if (time < properties.release) body.locked.fill(true);
+}
+
 Pose pose_of(const RigidBody& body) {
     return {body.center - body.rotation * body.center_in_body, body.rotation};
 }

@@ -22,8 +22,9 @@ struct RigidProperties {
     double friction = 0.5;     // Coulomb's coefficient; of a pair: the root of the product
     double restitution = 0.2;  // rebound over approach speed; of a pair: the larger one
     Locks locked{};
-    Vec3 velocity;  // at the start, of the centre of mass [m/s]
-    Vec3 spin;      // at the start [rad/s]
+    Vec3 velocity;       // at the start, of the centre of mass [m/s]
+    Vec3 spin;           // at the start [rad/s]
+    double release = 0;  // it is held where it is until then [s]
 };
 
 // A body during a run. Angular momentum and not spin is the truth: it stays the same while nothing acts on
@@ -46,6 +47,8 @@ struct RigidBody {
 };
 
 RigidBody make_rigid_body(int solid, const RigidProperties& properties, const Pose& start);
+// Denies a body every motion before its release, and what its scene denies it after.
+void hold_until_release(RigidBody& body, const RigidProperties& properties, double time);
 
 // Maps body (shape) coordinates to the world.
 Pose pose_of(const RigidBody& body);

@@ -1,8 +1,8 @@
 // Impulses of contacts and joints.
 //
-// Projected Gauss-Seidel with conjugate directions (Silcowitz-Hansen, Niebe, Erleben 2010), always from zero
-// and in a fixed order: the same bits for the same input. Impulses are equal and opposite whether it has
-// converged or not.
+// Projected Gauss-Seidel with conjugate directions (Silcowitz-Hansen, Niebe, Erleben 2010), in a fixed
+// order and from zero, or from what the same step has found before: the same bits for the same input.
+// Impulses are equal and opposite whether it has converged or not.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,18 @@ namespace flotsam {
 struct ContactImpulses {
     std::vector<Impulse> on_body;  // what each body receives, in the order of the bodies
     std::vector<Vec3> on_a;        // of each contact on its solid a; b receives the opposite [kg m/s]
+    std::vector<double> on_row;    // of each row of joints and contacts, to start from again
     int sweeps = 0;
     double last_change = 0;  // of any row's velocity in the last sweep [m/s or rad/s]
+};
+
+// How much work to spend.
+struct ContactEffort {
+    // Single contacts need some 20 sweeps. Bending of a stack is what converges last: ten crates that stand
+    // untidily creep 0.9 % of their size in 10 s with 200.
+    int most_sweeps = 400;
+    // The result for the same contacts and joints of bodies that moved a little differently.
+    const ContactImpulses* start = nullptr;
 };
 
 // What contacts and joints do to bodies that have felt every other force of the step. Afterwards
@@ -28,7 +38,7 @@ struct ContactImpulses {
 // The bodies are left alone; `apply_impulses` to them.
 ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::vector<PlacedSolid>& placed,
                                const std::vector<Contact>& contacts, const std::vector<Joint>& joints,
-                               double dt);
+                               double dt, const ContactEffort& effort = {});
 void apply_impulses(std::vector<RigidBody>& bodies, const ContactImpulses& impulses);
 
 // Pushes overlapping bodies apart and open joints together, by a part of what is needed. Moves poses only.
