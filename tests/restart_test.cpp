@@ -2,6 +2,7 @@
 // same bytes.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -140,6 +141,11 @@ class Program {
         }
     }
     void send(int signal) const { ::kill(pid_, signal); }
+    bool ended() const {
+        siginfo_t info{};
+        ::waitid(P_PID, id_t(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+        return info.si_pid != 0;
+    }
     // Its exit code, or 128 + the signal that ended it.
     int wait() const {
         int status = 0;
@@ -175,23 +181,34 @@ struct Runs {
     RunResults results(const std::string& name) const { return run_results(folder / name); }
 };
 
-// Kills runs at random moments, resumes them, and compares each with one that was left alone. Where the
-// machine is busy with other things some runs end before their moment; `least` kills must have happened.
+// Kills runs at random moments, resumes them, and compares each with one that was left alone. A moment is a
+// number of frames: seconds mean little on a machine that is busy with other things. One in the last frame
+// may still come too late; `least` kills must have happened.
 void kill_and_resume(const Runs& runs, int count, int least) {
     const auto begin = Clock::now();
     REQUIRE(Program(runs.arguments("whole")).wait() == 0);
     const std::chrono::duration<double> whole = Clock::now() - begin;
     const auto expected = runs.results("whole");
+    const auto surface = [&](const std::string& name, int frame) {
+        return runs.folder / name / fmt::format("frames/surface_{:04}.ply", frame);
+    };
+    int frames = 0;
+    while (fs::exists(surface("whole", frames + 1))) ++frames;
+    const auto frame_time = whole / frames;
 
     std::mt19937 random(2);
-    std::uniform_real_distribution<double> moment(0.0, whole.count());
     int killed = 0;
     for (int n = 0; n < count; ++n) {
         const std::string name = std::to_string(n);
         // Every other run is killed a second time, on its way from the checkpoint.
+        double moment = -1;  // before the first frame
         for (int kill = 0; kill <= n % 2; ++kill) {
+            moment = std::uniform_real_distribution<double>(moment, frames)(random);
+            const int frame = int(std::floor(moment));
             const Program program(runs.arguments(name, {"--resume"}));
-            std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
+            while (frame >= 0 && !fs::exists(surface(name, frame)) && !program.ended())
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            std::this_thread::sleep_for((moment - frame) * frame_time);
             program.send(SIGKILL);
             killed += program.wait() == 128 + SIGKILL;
         }
@@ -229,20 +246,20 @@ const std::vector<SolidScene> solid_scenes{
 
 TEST_CASE("killed at ten random moments and resumed: ten identical results") {
     const Runs runs;
-    kill_and_resume(runs, 10, 10);
+    kill_and_resume(runs, 10, 12);
     CHECK(runs.results("whole").size() > 24 * 3);
 }
 
 TEST_CASE("the same with solids in the scene") {
     for (const SolidScene& entry : solid_scenes) {
         CAPTURE(entry.file);
-        kill_and_resume(Runs(entry.file, entry.small), 4, 2);
+        kill_and_resume(Runs(entry.file, entry.small), 4, 4);
     }
 }
 
 TEST_CASE("the same with rigid bodies, contacts and joints") {
     const Runs runs(bodies_scene);
-    kill_and_resume(runs, 4, 2);
+    kill_and_resume(runs, 4, 4);
     // Bodies that nothing touches would prove nothing.
     const NumberTable places = read_number_table(runs.folder / "whole/transforms.csv");
     const auto moved = [&](const std::string& what, std::size_t frame) {
