@@ -182,7 +182,7 @@ TEST_CASE("one step per frame, a thousandth and a thousand times the density of 
                 run.until(1, [&](const StepReport&, double) { highest = std::max(highest, run.energy()); }));
             CHECK(std::isfinite(run.energy()));
             CHECK(run.world().step == 24);
-        CHECK(highest < 1.01 * start);
+            CHECK(highest < 1.01 * start);
         }
 }
 
