@@ -39,6 +39,7 @@ struct Sink {
 
 struct LiquidSettings {
     double density = 1000;  // [kg/m^3]
+    double viscosity = 0;   // dynamic [Pa s]
     Carrier carrier = Carrier::apic;
     double flip_share = 0.95;  // of FLIP in the FLIP/PIC blend; the rest is PIC
     bool reseed = true;        // keep the number of particles per cell near its rest value
