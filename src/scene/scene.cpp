@@ -14,6 +14,7 @@
 #include "scene/estimate.h"
 #include "scene/rigid_scene.h"
 #include "scene/schema.h"
+#include "scene/spring_scene.h"
 #include "scene/suggest.h"
 #include "scene/toml_tree.h"
 
@@ -49,6 +50,22 @@ bool overlap(const Box& a, const Box& b) {
     for (int axis = 0; axis < 3; ++axis)
         if (!(a.low[axis] <= b.high[axis] && b.low[axis] <= a.high[axis])) return false;
     return true;
+}
+
+constexpr std::pair<std::string_view, Carrier> carrier_words[] = {
+    {"apic", Carrier::apic}, {"flip", Carrier::flip}, {"markers", Carrier::markers}};
+
+// Where a scene does not say how velocity travels, its method does.
+void fill_in_carrier(TomlNode& root) {
+    TomlNode& liquid = *root.find("liquid");
+    if (liquid.find("carrier")) return;
+    Carrier first = Carrier::apic;
+    for (const SchemeEntry& entry : schemes())
+        if (entry.name == root.find("scene")->find("method")->text)
+            first = entry.make()->capabilities().carriers.front();
+    for (const auto& [word, carrier] : carrier_words)
+        if (carrier == first)
+            liquid.set("carrier", liquid.place, TomlNode::make_text(std::string(word), liquid.place));
 }
 
 // Turns a validated tree into a scene. What the table of keys cannot know is checked here.
@@ -320,10 +337,9 @@ class SceneBuilder {
         const TomlNode& table = get(root_, "liquid");
         LiquidSettings& liquid = scene_.scenario.liquid;
         liquid.density = number(table, "density");
-        const std::string& carrier = get(table, "carrier").text;
-        liquid.carrier = carrier == "flip"      ? Carrier::flip
-                         : carrier == "markers" ? Carrier::markers
-                                                : Carrier::apic;
+        liquid.viscosity = number_or(table, "viscosity", 0);
+        for (const auto& [word, carrier] : carrier_words)
+            if (get(table, "carrier").text == word) liquid.carrier = carrier;
         liquid.flip_share = number(table, "flip_share");
         liquid.reseed = get(table, "reseed").boolean;
         liquid.seed = static_cast<std::uint64_t>(get(table, "seed").integer);
@@ -500,7 +516,8 @@ class SceneBuilder {
         const std::vector<TomlNode>& keyframes = entries(entry, "keyframe");
         const Place place = get(entry, "motion").place;
         if (motion != Motion::scripted) {
-            const bool starts_moving = motion == Motion::rigid && (velocity || spin);
+            const bool starts_moving =
+                (motion == Motion::rigid || motion == Motion::spring) && (velocity || spin);
             if (!keyframes.empty() || ((velocity || spin) && !starts_moving))
                 mistakes_.add(place, fmt::format("a {} solid follows no script", get(entry, "motion").text),
                               "write motion = \"scripted\", or remove velocity, spin and keyframes");
@@ -545,6 +562,7 @@ class SceneBuilder {
             solid.name = name.text;
             solid.motion = motion == "scripted"  ? Motion::scripted
                            : motion == "rigid"   ? Motion::rigid
+                           : motion == "spring"  ? Motion::spring
                            : motion == "elastic" ? Motion::elastic
                            : motion == "cloth"   ? Motion::cloth
                                                  : Motion::fixed;
@@ -562,8 +580,13 @@ class SceneBuilder {
                 check_solid_place(entry, name.text, solid.motion, bounds(mesh_at(solid, 0)));
             solid.rigid = read_rigid(entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr,
                                      slab(), mistakes_);
+            read_springs(entry, domain(), solid, mistakes_);
             scene_.scenario.solids.push_back(solid);
         }
+        const std::vector<TomlNode>& tables = entries(root_, "solid");
+        for (std::size_t n = 0; n < tables.size(); ++n)
+            fit_springs(tables[n], scene_.scenario, scene_.scenario.solids[n],
+                        [&](Place place, const std::string& message) { warn(place, message); });
         scene_.scenario.joints = read_joints(root_, scene_.scenario.solids, slab(), mistakes_);
     }
 
@@ -786,6 +809,16 @@ class SceneBuilder {
         const std::string advice = "choose another method (`flotsam list methods`) or leave this out";
         if (!capabilities.liquid)
             mistakes_.add(node.place, fmt::format("the method {} knows no liquid", node.text), advice);
+        const TomlNode& liquid = get(root_, "liquid");
+        if (std::find(capabilities.carriers.begin(), capabilities.carriers.end(),
+                      scene_.scenario.liquid.carrier) == capabilities.carriers.end())
+            mistakes_.add(get(liquid, "carrier").place,
+                          fmt::format("the method {} does not admit the carrier \"{}\"", node.text,
+                                      get(liquid, "carrier").text),
+                          "leave 'carrier' out to get the method's own");
+        if (scene_.scenario.liquid.viscosity > 0 && !capabilities.viscosity)
+            mistakes_.add(get(liquid, "viscosity").place,
+                          fmt::format("the method {} knows no viscosity", node.text), advice);
         const TomlNode& walls = get(get(root_, "domain"), "walls");
         for (int side = 0; side < 6; ++side)
             if (domain().open(side) && !capabilities.open_walls) {
@@ -869,6 +902,7 @@ Scene parse_scene(const std::string& text, const std::filesystem::path& file,
         const int source = mistakes.add_source("--method " + method, method);
         root.find("scene")->set("method", {source, 1, 1}, TomlNode::make_text(method, {source, 1, 1}));
     }
+    fill_in_carrier(root);
     if (scale != 1) {
         TomlNode& resolution = *root.find("domain")->find("resolution");
         const double scaled = std::max(1.0, std::round(static_cast<double>(resolution.integer) * scale));

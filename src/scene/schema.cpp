@@ -7,6 +7,7 @@
 #include "core/check.h"
 #include "coupling/scheme.h"
 #include "scene/rigid_scene.h"
+#include "scene/spring_scene.h"
 #include "scene/suggest.h"
 #include "sim/measure.h"
 
@@ -224,11 +225,16 @@ std::vector<TableRule> make_tables() {
            .low = 0,
            .high = 1e9,
            .above_low = true},
+          {.name = "viscosity",
+           .types = a_number,
+           .unit = "Pa s",
+           .meaning = "dynamic; 0.001 for water; otherwise none. Not every method admits it",
+           .low = 0,
+           .high = 1e9},
           {.name = "carrier",
            .types = a_text,
-           .fallback = "\"apic\"",
            .meaning = "how velocity travels: apic (particles with gradients), flip (FLIP/PIC blend), markers "
-                      "(massless, semi-Lagrangian)",
+                      "(massless, semi-Lagrangian); otherwise the method's own, apic for cut-cell",
            .choices = {"apic", "flip", "markers"}},
           {.name = "flip_share",
            .types = a_number,
@@ -454,7 +460,7 @@ std::vector<TableRule> make_tables() {
            .types = a_text,
            .fallback = "\"static\"",
            .meaning = "how it moves",
-           .choices = {"static", "scripted", "rigid", "elastic", "cloth"}},
+           .choices = {"static", "scripted", "rigid", "spring", "elastic", "cloth"}},
           {.name = "shape",
            .types = a_table,
            .unit = "m",
@@ -501,13 +507,15 @@ std::vector<TableRule> make_tables() {
           {.name = "velocity",
            .types = point,
            .unit = "m/s",
-           .meaning = "of a scripted solid: constant; of a rigid one's centre of mass: at the start",
+           .meaning =
+               "of a scripted solid: constant; of a rigid or spring one's centre of mass: at the start",
            .min_count = 2},
           {.name = "spin",
            .types = a_list,
            .unit = "rad/s",
-           .meaning = "of a scripted solid: constant angular velocity about its position; of a rigid one: at "
-                      "the start",
+           .meaning =
+               "of a scripted solid: constant angular velocity about its position; of a rigid or spring "
+               "one: at the start",
            .min_count = 3,
            .max_count = 3},
           {.name = "friction",
@@ -994,6 +1002,10 @@ std::string escaped(std::string_view text) {
 const std::vector<TableRule>& scene_tables() {
     static const std::vector<TableRule> all = [] {
         std::vector<TableRule> tables_of_file = make_tables();
+        for (TableRule& table : tables_of_file)
+            if (table.name == "solid")
+                for (const KeyRule& key : spring_keys()) table.keys.push_back(key);
+        tables_of_file.push_back(spring_table());
         for (TableRule& table : joint_tables()) tables_of_file.push_back(std::move(table));
         return tables_of_file;
     }();

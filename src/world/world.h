@@ -18,19 +18,23 @@ struct World {
     double time = 0;        // [s]
     std::int64_t step = 0;  // steps taken
     LiquidState liquid;
-    std::vector<SolidLoad> loads;   // of the liquid on each solid of the scenario, over the last step
-    std::vector<RigidBody> bodies;  // the scenario's rigid solids, in its order
+    std::vector<SolidLoad> loads;     // of the liquid on each solid of the scenario, over the last step
+    std::vector<RigidBody> bodies;    // the scenario's rigid solids, in its order
+    std::vector<SpringBody> springs;  // and those made of springs
 
     void visit_state(StateVisitor& visit, const Scenario& scenario);
 };
 
 // The rigid solids of a scenario as they start.
 std::vector<RigidBody> bodies_at_start(const Scenario& scenario);
+std::vector<SpringBody> springs_at_start(const Scenario& scenario);
 // The body of solid `s`, or null when that is not rigid.
 const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s);
+// The same of one that is not made of springs.
+const SpringBody* spring_body_of(const World& world, std::size_t s);
 // Where solid `s` is, whatever moves it: at a time when the bodies are as given, or now.
 Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, double time, std::size_t s);
-Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);
+Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);  // of springs: what fits them best
 // Its shape and its surface there.
 TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s);
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s);

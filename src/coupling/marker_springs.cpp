@@ -1,0 +1,492 @@
+#include "coupling/marker_springs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/random.h"
+#include "core/stopwatch.h"
+#include "fluid/grid/advect.h"
+#include "fluid/grid/extrapolate.h"
+#include "fluid/grid/friction.h"
+#include "fluid/grid/obstacles.h"
+#include "fluid/grid/projection.h"
+#include "fluid/grid/sample.h"
+#include "fluid/grid/sources.h"
+#include "fluid/grid/surface.h"
+#include "fluid/grid/transfer.h"
+#include "fluid/grid/viscosity.h"
+
+namespace flotsam {
+
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+double largest_speed(const LiquidState& liquid, const Domain& domain) {
+    double largest = 0;
+    for (int axis = 0; axis < 3; ++axis)
+        largest = std::max(
+            largest, max_over_cells(*liquid.tiling, domain.cells + unit(axis), 0, [&](Int3, std::int64_t n) {
+                return std::abs(liquid.velocity[axis][n]);
+            }));
+    return largest;
+}
+
+bool all_finite(const MacGrid& u) {
+    for (const Field<double>& component : u)
+        for (const double value : component.values())
+            if (!std::isfinite(value)) return false;
+    return true;
+}
+
+// As for cut-cell: slowly against the shortest waves, and over several steps.
+double crowding_time(const Scenario& scenario, double dt) {
+    const double g = length(scenario.gravity);
+    return std::max(10 * dt, g > 0 ? 12 * std::sqrt(scenario.domain.h / g) : 0.0);
+}
+
+std::int64_t domain_index(const Domain& domain, Int3 c) {
+    return c.x + std::int64_t{domain.cells.x} * (c.y + std::int64_t{domain.cells.y} * c.z);
+}
+
+// Markers per volume [1/m^3].
+double marker_density(const Domain& domain) { return particles_per_cell(domain) / domain.cell_volume(); }
+
+// The pressure on a solid whose spheres of radius R markers have entered by `depth`, over the number of
+// markers per volume and k_int [m^2]: the integral of (R - d) over the markers before a unit of surface. A
+// single ball is flat on this scale. Before a lattice of spacing s each node pushes a cap of its sphere.
+double held(const SpringNet& net, double radius, double depth) {
+    if (net.spacing == 0) return 0.5 * depth * depth;
+    const double s = net.spacing;
+    return pi * (radius * std::pow(depth, 3) / 3 - std::pow(depth, 4) / 4) / (s * s);
+}
+
+// How deep the surface of the solid lies within the spheres.
+double surface_depth(const SpringNet& net, double radius) {
+    return radius - (net.spacing == 0 ? net.contact_radius : 0.5 * net.spacing);
+}
+
+NodeConfines node_confines(const Scenario& scenario, const Solid& solid) {
+    NodeConfines confines;
+    confines.sides = {{}, scenario.domain.size()};
+    for (int side = 0; side < 6; ++side)
+        confines.closed[side] = !scenario.domain.open(side) && !(scenario.domain.flat() && side >= z_low);
+    for (const Solid& other : scenario.solids)
+        if (other.motion == Motion::fixed) {
+            const PlacedShape shape = shape_at(other, 0);
+            confines.fixed.push_back({shape.shape, shape.pose, shape.bounds()});
+        }
+    confines.friction = solid.rigid.friction;
+    confines.restitution = solid.rigid.restitution;
+    return confines;
+}
+
+// A cell that markers push in is full, whatever the smooth surface says [Genevaux03 2.1]: otherwise its faces
+// would take no part in the solve, and the push would be lost.
+void include_pushed_cells(Field<double>& phi, const std::vector<Repulsion::CellForce>& forces, double h) {
+    for (const Repulsion::CellForce& f : forces)
+        if (phi[f.cell] >= 0) phi[f.cell] = -0.05 * h;  // as include_thin_liquid does
+}
+
+void remove_inside(Particles& particles, const Scenario& scenario) {
+    std::vector<char> dead(particles.count(), 0);
+    for (const Solid& solid : scenario.solids) {
+        const PlacedShape shape = shape_at(solid, 0);
+        const Box reach = shape.bounds();
+        parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+            const Vec3 p(particles.position[i]);
+            if (reach.contains(p) && shape.distance(p) <= 0) dead[i] = 1;
+        });
+    }
+    remove_particles(particles, dead);
+}
+
+}  // namespace
+
+double highest_pressure(const Scenario& scenario) {
+    // The potential of the highest place in a part of the domain, above that of its bottom.
+    const Vec3 size = scenario.domain.size(), g = scenario.gravity;
+    double highest = 0;
+    const auto reach = [&](const Shape& region, Vec3 velocity) {
+        const Box box = region.bounds();
+        double potential = 0.5 * dot(velocity, velocity);
+        for (int axis = 0; axis < 3; ++axis)
+            potential +=
+                std::abs(g[axis]) * (g[axis] < 0 ? std::clamp(box.high[axis], 0.0, size[axis])
+                                                 : size[axis] - std::clamp(box.low[axis], 0.0, size[axis]));
+        highest = std::max(highest, potential);
+    };
+    for (const Fill& fill : scenario.liquid.fills) reach(*fill.region, fill.velocity);
+    for (const Emitter& emitter : scenario.liquid.emitters) reach(*emitter.region, emitter.velocity);
+    for (const Solid& solid : scenario.solids)
+        if (solid.spring.net) {
+            const PlacedShape shape = shape_at(solid, 0);
+            reach(*make_box(shape.bounds().low, shape.bounds().high), solid.spring.velocity);
+        }
+    const double per_mass = highest;
+    return scenario.liquid.density * (per_mass > 0 ? per_mass : 1);  // where nothing moves anything will do
+}
+
+void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pressure) {
+    const double h = scenario.domain.h, n = marker_density(scenario.domain);
+    const SpringNet& net = *solid.net;
+    solid.radius = (net.spacing == 0 ? net.contact_radius : 0.75 * net.spacing) + 0.5 * h;
+    solid.repulsion = pressure / (n * held(net, solid.radius, surface_depth(net, solid.radius)));
+    solid.repulsion_damping = 2 * 0.7 * std::sqrt(solid.repulsion * scenario.liquid.density / n);
+}
+
+double penetration(const SpringProperties& solid, const Scenario& scenario, double pressure) {
+    const double n = marker_density(scenario.domain);
+    double low = 0, high = solid.radius;
+    for (int halving = 0; halving < 50; ++halving) {
+        const double middle = 0.5 * (low + high);
+        (n * solid.repulsion * held(*solid.net, solid.radius, middle) < pressure ? low : high) = middle;
+    }
+    return high;
+}
+
+double repulsion_dt(const SpringProperties& solid, const Scenario& scenario) {
+    // The fastest vibration of a marker against the nodes, and of the nodes against the markers.
+    const SpringNet& net = *solid.net;
+    const double n = marker_density(scenario.domain), R = solid.radius, s = net.spacing;
+    const double depth = std::max(surface_depth(net, R), 0.0);
+    const double nodes_per_marker = s == 0 ? 1 : std::max(1.0, pi * R * R / (3 * s * s));
+    const double markers_per_node =
+        n * (s == 0 ? 4 * pi / 3 * R * R * depth : pi * (R - depth) * depth * depth);
+    const double mass = *std::min_element(net.mass.begin(), net.mass.end());
+    const double per_mass = n * nodes_per_marker / scenario.liquid.density + markers_per_node / mass;
+    const double omega = std::sqrt(solid.repulsion * per_mass);
+    if (omega == 0) return 1e30;
+    const double zeta = 0.5 * solid.repulsion_damping * per_mass / omega;
+    return 2 * (std::sqrt(1 + zeta * zeta) - zeta) / omega;
+}
+
+Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector<Solid>& solids,
+                        const Particles& markers, const CellRanges& cells, const MacGrid& u,
+                        const Domain& domain) {
+    const Tiling& tiling = u[0].tiling();
+    Repulsion result;
+    // Which nodes reach which cells with markers: pairs in the order of cells.
+    struct Pair {
+        std::int64_t cell;
+        Int3 at;
+        int body, node;
+        std::int64_t entry;  // of the cell in on_cell
+    };
+    std::vector<Pair> pairs;
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+        result.on_node.emplace_back(bodies[b].position.size());
+        const double reach = solids[bodies[b].solid].spring.radius;
+        for (std::size_t i = 0; i < bodies[b].position.size(); ++i) {
+            const Vec3 x = bodies[b].position[i], room = Vec3{1, 1, 1} * reach;
+            const Int3 low = max(domain.cell_of(x - room), Int3{0, 0, 0}),
+                       high = min(domain.cell_of(x + room), domain.cells - Int3{1, 1, 1});
+            for (Int3 c{0, 0, low.z}; c.z <= high.z; ++c.z)
+                for (c.y = low.y; c.y <= high.y; ++c.y)
+                    for (c.x = low.x; c.x <= high.x; ++c.x)
+                        if (const std::int64_t n = tiling.find(c); n >= 0 && cells.count(n) > 0)
+                            pairs.push_back({n, c, int(b), int(i), 0});
+        }
+    }
+    std::vector<std::size_t> by_node(pairs.size());
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const Pair& a, const Pair& b) { return a.cell < b.cell; });
+    std::vector<std::size_t> first_pair;  // of each cell
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+        if (p == 0 || pairs[p].cell != pairs[p - 1].cell) {
+            result.on_cell.push_back({pairs[p].at, pairs[p].cell, {}});
+            first_pair.push_back(p);
+        }
+        pairs[p].entry = std::int64_t(result.on_cell.size()) - 1;
+        by_node[p] = p;
+    }
+    first_pair.push_back(pairs.size());
+    std::stable_sort(by_node.begin(), by_node.end(), [&](std::size_t a, std::size_t b) {
+        return std::pair(pairs[a].body, pairs[a].node) < std::pair(pairs[b].body, pairs[b].node);
+    });
+
+    // How fast the markers there move.
+    std::vector<std::vector<Vec3>> speed(result.on_cell.size());
+    parallel_for(std::ssize(result.on_cell), 64, [&](std::int64_t e) {
+        const std::int64_t n = result.on_cell[e].cell;
+        for (std::int32_t i = cells.begin[n]; i < cells.begin[n + 1]; ++i)
+            speed[e].push_back(sample_velocity(u, domain, Vec3(markers.position[i])));
+    });
+
+    // The force of a node on the markers of a cell that form the interface [Genevaux03 3.1]. Asked from both
+    // sides, it gives the same bits.
+    const auto on_markers = [&](const Pair& pair) {
+        const SpringBody& body = bodies[pair.body];
+        const SpringProperties& solid = solids[body.solid].spring;
+        const Vec3 x = body.position[pair.node], v = body.velocity[pair.node];
+        const std::int32_t begin = cells.begin[pair.cell], end = cells.begin[pair.cell + 1];
+        // Some of the cell's markers, evenly spread from a place that is random for each cell: seeded markers
+        // lie in order, and always to take the first would be to take those in the cell's lowest corner.
+        const std::int32_t count = end - begin, taken = std::max(1, (count + solid.share / 2) / solid.share);
+        const double first = uniform(std::uint64_t(domain_index(domain, pair.at)));
+        const double stands_for = double(count) / taken;
+        Vec3 sum;
+        for (std::int32_t t = 0; t < taken; ++t) {
+            const std::int32_t i = begin + std::min(count - 1, std::int32_t((t + first) * stands_for));
+            const Vec3 apart = Vec3(markers.position[i]) - x;
+            const double d = length(apart);
+            if (d >= solid.radius || d == 0) continue;
+            const Vec3 along = apart / d;
+            const double receding = dot(speed[pair.entry][i - begin] - v, along);
+            const double f = solid.repulsion * (solid.radius - d) - solid.repulsion_damping * receding;
+            sum += along * (f * stands_for);
+        }
+        return sum;
+    };
+    parallel_for(std::ssize(result.on_cell), 16, [&](std::int64_t e) {
+        for (std::size_t p = first_pair[e]; p < first_pair[e + 1]; ++p)
+            result.on_cell[e].force += on_markers(pairs[p]);
+    });
+    std::erase_if(result.on_cell, [](const Repulsion::CellForce& f) { return f.force == Vec3{}; });
+    std::vector<Vec3> on_pair(pairs.size());
+    parallel_for(std::ssize(pairs), 16, [&](std::int64_t p) { on_pair[p] = on_markers(pairs[by_node[p]]); });
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const Pair& pair = pairs[by_node[p]];
+        result.on_node[pair.body][pair.node] -= on_pair[p];
+    }
+    return result;
+}
+
+FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u, const Obstacles& obstacles,
+                    const Domain& domain, double density, double dt) {
+    FacePush push;
+    const double mass = density * domain.cell_volume();  // of a face: half a cell on each side
+    const Tiling& tiling = u[0].tiling();
+    for (const Repulsion::CellForce& f : forces)
+        for (int axis = 0; axis < 3; ++axis) {
+            const std::int64_t face[] = {f.cell, tiling.find(f.at + unit(axis))};
+            bool open[2];
+            for (const int high : {0, 1}) {
+                const bool at_side = f.at[axis] == (high ? domain.cells[axis] - 1 : 0);
+                open[high] = (!at_side || domain.open(2 * axis + high)) &&
+                             (!obstacles.any() || obstacles.open_face[axis][face[high]] > 0);
+            }
+            const double impulse = f.force[axis] * dt, faces = open[0] + open[1];
+            if (faces == 0) push.blocked[axis] += impulse;
+            for (const int high : {0, 1}) {
+                if (!open[high]) continue;
+                u[axis][face[high]] += impulse / faces / mass;
+                push.given[axis] += impulse / faces;
+            }
+        }
+    return push;
+}
+
+Capabilities MarkerSprings::capabilities() const {
+    return {.liquid = true,
+            .carriers = {Carrier::markers},
+            .motions = {Motion::fixed, Motion::spring},
+            .open_walls = true,
+            .viscosity = true};
+}
+
+double MarkerSprings::stable_dt(const World& world, const Scenario& scenario) const {
+    const double h = scenario.domain.h, g = length(scenario.gravity);
+    // No liquid crosses more than `cfl` cells, gravity's gain during the step included.
+    double speed = largest_speed(world.liquid, scenario.domain);
+    for (const Emitter& emitter : scenario.liquid.emitters) speed = std::max(speed, length(emitter.velocity));
+    double dt = 1e30;
+    if (speed > 0) dt = scenario.time.cfl * h / speed;
+    if (g > 0) {
+        dt = std::min(dt, (std::sqrt(speed * speed + 4 * g * scenario.time.cfl * h) - speed) / (2 * g));
+        dt = std::min(dt, std::sqrt(h / (pi * g)));  // the shortest wave, as for cut-cell
+    }
+    for (const SpringBody& body : world.springs) {
+        // Solids "must have small displacements during a timestep compared to the size of a cell"
+        // [Genevaux03 5]: a quarter of one.
+        if (const double v = flotsam::largest_speed(body); v > 0) dt = std::min(dt, 0.25 * h / v);
+        // The markers' number near a node varies: not all of the limit.
+        dt = std::min(dt, 0.8 * repulsion_dt(scenario.solids[body.solid].spring, scenario));
+    }
+    return dt;
+}
+
+const std::vector<Obstacle>& MarkerSprings::fixed_obstacles(const Scenario& scenario) {
+    if (fixed_) return *fixed_;
+    fixed_.emplace();
+    for (const Solid& solid : scenario.solids) {
+        if (solid.motion != Motion::fixed) continue;
+        fixed_->push_back({.shape = solid.shape.distance,
+                           .before = solid.start,
+                           .after = solid.start,
+                           .slip = solid.slip,
+                           .motion = {},
+                           .cut = std::make_shared<CutSolid>(
+                               cut_solid(mesh_at(solid, 0), scenario.domain.cells, scenario.domain.h, {}))});
+    }
+    return *fixed_;
+}
+
+void MarkerSprings::find_surface(World& world, const Scenario& scenario) {
+    LiquidState& liquid = world.liquid;
+    // A step far beyond the CFL number may carry markers to where no tiles are; then the surface stays as the
+    // solve saw it.
+    const double outside = parallel_max(liquid.particles.count(), 4096, 0, [&](std::int64_t i) {
+        const Int3 c = scenario.domain.cell_of(Vec3(liquid.particles.position[i]));
+        return liquid.tiling->find(c) < 0 ? 1.0 : 0.0;
+    });
+    if (outside > 0) return;
+    const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
+    const Obstacles placed = place_obstacles(fixed_obstacles(scenario), scenario.domain, liquid.tiling);
+    liquid.open_volume = placed.open_volume;
+    liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed).phi;
+}
+
+void MarkerSprings::start(World& world, const Scenario& scenario) {
+    LiquidState& liquid = world.liquid;
+    const Domain& domain = scenario.domain;
+    world.springs = springs_at_start(scenario);
+    liquid.particles = seed_fills(domain, scenario.liquid);
+    remove_inside(liquid.particles, scenario);
+    liquid.tiling = tiling_around(liquid.particles, domain, 6);
+    liquid.potential = Field<double>(liquid.tiling, 0);
+    const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
+    liquid.velocity = particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
+    liquid.particles.velocity.clear();  // from here on it is the grid's
+    find_surface(world, scenario);
+    world.loads.assign(scenario.solids.size(), {});
+}
+
+StepReport MarkerSprings::step(const World& now, World& next, const StepContext& ctx) {
+    const Scenario& scenario = ctx.scenario;
+    const Domain& domain = scenario.domain;
+    const LiquidSettings& settings = scenario.liquid;
+    const LiquidState& old = now.liquid;
+    LiquidState& liquid = next.liquid;
+    const double mass = scenario.particle_mass(), dt = ctx.dt;
+    const std::vector<Obstacle>& fixed = fixed_obstacles(scenario);
+    StepReport report;
+    StepLedger& ledger = report.ledger;
+    Stopwatch watch;
+    const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
+
+    // Half of the way: solids by their own forces, markers with last step's velocity.  [Genevaux03 2.1, 2.2]
+    next.bodies = now.bodies;
+    next.springs = now.springs;
+    const auto advance_solids = [&] {
+        for (SpringBody& body : next.springs)
+            advance(body, scenario.gravity, 0.5 * dt, node_confines(scenario, scenario.solids[body.solid]));
+    };
+    advance_solids();
+    stage_done("solids");
+    liquid.particles = old.particles;
+    advance_particles(liquid.particles, old.velocity, domain, 0.5 * dt, fixed);
+    Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
+    const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, ctx.time + 0.5 * dt);
+    // Velocity is needed as far around the liquid as that may come in the next step, and one cell more.
+    const double crossed = 1.5 * largest_speed(old, domain) * dt / domain.h;
+    const int margin = 2 + static_cast<int>(std::ceil(std::min(crossed, 30.0)));
+    liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
+    const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
+    const Obstacles obstacles = place_obstacles(fixed, domain, liquid.tiling);
+    liquid.open_volume = obstacles.open_volume;
+    const Vec3 momentum_before = momentum(old.particles, old.velocity, domain, mass);
+    stage_done("advect");
+
+    // -(u . grad) u: the velocity carried along itself.                                [Eq. 1; 2.1]
+    liquid.velocity = advect_velocity(old.velocity, domain, liquid.tiling, dt);
+    impose_emitters(liquid.velocity, domain, settings, ctx.time, dt);
+    stage_done("to_grid");
+
+    // Which cells are full?                                                            [2.1]
+    Surface surface = surface_from_particles(liquid.particles, cells, domain, liquid.tiling, obstacles);
+    const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
+    liquid.phi = std::move(surface.phi);
+    Field<double> full = liquid.phi;
+    ledger.droplets = count_droplets(liquid.phi, cells, domain);
+    include_thin_liquid(full, cells, domain, scenario.gravity, liquid.open_volume);
+    stage_done("surface");
+
+    // Solids and markers repel each other: F_elem, summed for every node and every cell. [3.1; 3.2]
+    const Repulsion repulsion =
+        repel_markers(next.springs, scenario.solids, liquid.particles, cells, liquid.velocity, domain);
+    include_pushed_cells(full, repulsion.on_cell, domain.h);
+    // The nodes take it as one more of their forces ...                                [2.2; 3.1]
+    next.loads.assign(scenario.solids.size(), {});
+    for (std::size_t b = 0; b < next.springs.size(); ++b) {
+        SpringBody& body = next.springs[b];
+        SolidLoad& load = next.loads[body.solid];
+        const Vec3 position = pose_of(body).position;
+        for (std::size_t i = 0; i < body.velocity.size(); ++i) {
+            const Vec3 force = repulsion.on_node[b][i];
+            body.velocity[i] += force * (dt / body.net->mass[i]);
+            load.force += force;
+            load.torque += cross(body.position[i] - position, force);
+        }
+    }
+    // ... and the liquid as F(x): of each face, half of what its two cells have.       [Eq. 1; 3.2]
+    const FacePush push =
+        push_faces(repulsion.on_cell, liquid.velocity, obstacles, domain, settings.density, dt);
+    ledger.solids = push.given;
+    stage_done("couple");
+
+    // nu laplace(u), and walls that hold on.                                           [Eq. 1]
+    diffuse_velocity(liquid.velocity, full, obstacles, domain, settings.viscosity / settings.density, dt);
+    ledger.friction = apply_wall_friction(liquid.velocity, full, domain, settings.density, dt);
+    std::vector<SolidImpulse> rubbed(fixed.size());
+    ledger.friction +=
+        apply_obstacle_friction(liquid.velocity, full, obstacles, domain, settings.density, dt, rubbed);
+    stage_done("viscosity");
+
+    // -grad p / rho and gravity, such that div u = 0.                                  [Eq. 1, 2; 2.1]
+    const PressureSystem system =
+        pressure_system(domain, std::move(full), scenario.gravity, settings.density, obstacles);
+    std::array<Field<char>, 3> changed;
+    liquid.potential = old.potential;
+    const ProjectionReport projection =
+        project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed);
+    report.solve = projection.solve;
+    report.largest_divergence = projection.largest_divergence;
+    ledger.walls = projection.wall_impulse;
+    std::size_t number = 0;  // in the list of obstacles
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        if (scenario.solids[s].motion != Motion::fixed) continue;
+        next.loads[s] = projection.loads[number];
+        ledger.solids -= next.loads[s].force * dt;
+        next.loads[s].force += rubbed[number].linear / dt;
+        next.loads[s].torque += rubbed[number].angular / dt;
+        ++number;
+    }
+    stage_done("pressure");
+    if (!report.solve.converged) return report.reject("the pressure solve did not converge");
+    if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");
+
+    // Velocity around the liquid, for markers that go there.
+    for (int axis = 0; axis < 3; ++axis)
+        extrapolate(liquid.velocity[axis], changed[axis], domain.cells + unit(axis), margin);
+    constrain_velocity(liquid.velocity, obstacles, domain);
+    if (settings.reseed)
+        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
+                                           liquid.velocity, ctx.step);
+    stage_done("extrapolate");
+
+    // The other half of the way, with the new velocities.                              [2.1, 2.2]
+    advance_solids();
+    stage_done("solids");
+    advance_particles(liquid.particles, liquid.velocity, domain, 0.5 * dt, fixed);
+    if (domain.any_open())
+        out += drain(liquid.particles, liquid.velocity, domain, settings, ctx.time + 0.5 * dt);
+    next.time = ctx.time + dt;
+    next.step = ctx.step + 1;
+    stage_done("advect");
+    if (ctx.ends_frame) find_surface(next, scenario);
+    stage_done("surface");
+
+    ledger.particles_in = in.count;
+    ledger.particles_out = out.count;
+    ledger.inflow = mass * in.velocity_sum;
+    ledger.outflow = mass * out.velocity_sum;
+    ledger.gravity = scenario.gravity * (mass * double(liquid.particles.count()) * dt);
+    ledger.unaccounted = momentum(liquid.particles, liquid.velocity, domain, mass) - momentum_before -
+                         ledger.gravity - ledger.walls - ledger.solids - ledger.friction - ledger.inflow +
+                         ledger.outflow;
+    return report;
+}
+
+}  // namespace flotsam

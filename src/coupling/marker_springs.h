@@ -1,0 +1,96 @@
+// marker-springs: a liquid marked by particles and solids made of springs, which repel the markers.
+//
+// clang-format off
+// Paper box
+//   [Genevaux03] Génevaux, Habibi, Dischler, "Simulating Fluid-Solid Interaction" (Graphics Interface 2003).
+//   Eq. 1, convection     semi-Lagrangian                advect_velocity
+//   Eq. 1, viscosity      direct differences             diffuse_velocity
+//   Eq. 1, F(x)           force per cell, then per face  repel_markers, push_faces             (3.2)
+//   Eq. 1 and 2, pressure projection by CG               pressure_system, project
+//   Section 2.1           markers mark full cells        advance_particles, surface_from_particles
+//   Section 2.2           springs, Newton's second law   add_spring_forces, advance            (spring_body.h)
+//   Section 3.1           f = k_int (R - d) - z_int d'   repel_markers
+//   Table 1               interaction particles subset   SpringProperties::share
+//   u -> velocity; F_mark -> Repulsion::on_cell (already summed per cell); F_solid -> Repulsion::on_node;
+//   R -> radius; k_int -> repulsion; z_int -> repulsion_damping; k_coh, z_coh, d_coh -> Spring
+// Where the code deviates, and why
+//   - The page with the formula of 3.1 is missing from our copy; k_int, z_int and the text around them leave
+//     little choice: a spring and a damper along the line of centres, for markers nearer than R.
+//   - Everything moves half a step, is pushed, and moves the other half (docs/decisions/0006); the paper
+//     does not say. Springs take sub-steps within that.
+//   - Gravity is a potential in the pressure solve (docs/decisions/0004), and where the surface lies between
+//     full and empty cells comes from the smoothed filling of all methods (docs/decisions/0003): with whole
+//     cells alone, water that should rest sloshes by half a cell.
+//   - A face that is closed takes no force; what would fall on it goes to the cell's other face along that
+//     axis. In the paper that momentum is lost.
+//   - The subset of the markers that carries the force is every share-th of each cell, at least one: it stands
+//     for the others of its cell, so that the force does not depend on the share. With our 8 markers per
+//     cell, 1/16 is the same as 1/8; the paper has about 60.
+//   - R, k_int and z_int follow from the scene (fitting_repulsion); the paper calls this set-up difficult.
+//   - Crowded cells get a divergence and markers are reseeded, as in all methods; the scene can turn the
+//     latter off.
+// clang-format on
+#pragma once
+
+#include <optional>
+
+#include "coupling/scheme.h"
+#include "fluid/grid/particles.h"
+
+namespace flotsam {
+
+class MarkerSprings final : public Scheme {
+  public:
+    Capabilities capabilities() const override;
+    double stable_dt(const World& world, const Scenario& scenario) const override;
+    StepReport step(const World& now, World& next, const StepContext& ctx) override;
+    void start(World& world, const Scenario& scenario) override;
+
+  private:
+    // The scene's solids that stand still, cut once. Those made of springs cut nothing.
+    const std::vector<Obstacle>& fixed_obstacles(const Scenario& scenario);
+    void find_surface(World& world, const Scenario& scenario);
+
+    std::optional<std::vector<Obstacle>> fixed_;
+};
+
+// The highest pressure that solids of a scene should withstand: of water or a solid that has fallen to the
+// bottom from the highest place where the scene starts or emits one, with its velocity there [Pa].
+double highest_pressure(const Scenario& scenario);
+
+// Radius, stiffness and damping of a solid's nodes, such that at `pressure` the markers just reach its
+// surface. The radius reaches half a cell further than that surface (of a lattice: than the mean of the
+// bumps of its spheres): a quarter of a cell for the water that markers stand for, a quarter to yield.
+// The damping is 0.7 of what is critical for a marker.
+void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pressure);
+// How deep markers come into the nodes' radius at that pressure; the radius itself when nothing holds
+// them [m].
+double penetration(const SpringProperties& solid, const Scenario& scenario, double pressure);
+// The longest time step that the explicit repulsion stands [s].
+double repulsion_dt(const SpringProperties& solid, const Scenario& scenario);
+
+// The forces between solids and the liquid [N].
+struct Repulsion {
+    std::vector<std::vector<Vec3>> on_node;  // of each spring body
+    struct CellForce {
+        Int3 at;
+        std::int64_t cell;  // index in the tiling
+        Vec3 force;
+    };
+    std::vector<CellForce> on_cell;  // in rising order of cells
+};
+// Between the nodes and the markers near them [Genevaux03 3.1], gathered per cell [3.2]. `u` moves the
+// markers, which are sorted into the cells of its tiling.
+Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector<Solid>& solids,
+                        const Particles& markers, const CellRanges& cells, const MacGrid& u,
+                        const Domain& domain);
+
+// Gives each cell's force to its faces, half to each along an axis [Genevaux03 3.2, last equation].
+struct FacePush {
+    Vec3 given;    // momentum that the faces got [kg m/s]
+    Vec3 blocked;  // that no open face could take: solids on both sides [kg m/s]
+};
+FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u, const Obstacles& obstacles,
+                    const Domain& domain, double density, double dt);
+
+}  // namespace flotsam
