@@ -131,7 +131,7 @@ double highest_pressure(const Scenario& scenario) {
 void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pressure) {
     const double h = scenario.domain.h, n = marker_density(scenario.domain);
     const SpringNet& net = *solid.net;
-    solid.radius = (net.spacing == 0 ? net.contact_radius : 0.75 * net.spacing) + 0.5 * h;
+    solid.radius = (net.spacing == 0 ? net.contact_radius : 0.75 * net.spacing) + 0.4 * h;
     solid.repulsion = pressure / (n * held(net, solid.radius, surface_depth(net, solid.radius)));
     solid.repulsion_damping = 2 * 0.7 * std::sqrt(solid.repulsion * scenario.liquid.density / n);
 }
@@ -253,26 +253,30 @@ Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector
     return result;
 }
 
-FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u, const Obstacles& obstacles,
-                    const Domain& domain, double density, double dt) {
+FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u, const PressureSystem& system,
+                    double dt) {
     FacePush push;
-    const double mass = density * domain.cell_volume();  // of a face: half a cell on each side
+    const Domain& domain = *system.domain;
     const Tiling& tiling = u[0].tiling();
     for (const Repulsion::CellForce& f : forces)
         for (int axis = 0; axis < 3; ++axis) {
-            const std::int64_t face[] = {f.cell, tiling.find(f.at + unit(axis))};
-            bool open[2];
+            // The mass that moves with each face, as the pressure solve sees it. Below a quarter of a cell a
+            // drop between a wall and the surface would be shot away by a few markers.
+            double mass[2], total = 0;
             for (const int high : {0, 1}) {
-                const bool at_side = f.at[axis] == (high ? domain.cells[axis] - 1 : 0);
-                open[high] = (!at_side || domain.open(2 * axis + high)) &&
-                             (!obstacles.any() || obstacles.open_face[axis][face[high]] > 0);
+                const Int3 beyond = f.at + unit(axis) * (high ? 1 : -1);
+                const Face face = system.face(f.at, axis, high, system.phi(f.at), system.phi(beyond));
+                const bool open = face.kind == Face::Kind::interior || face.kind == Face::Kind::surface;
+                mass[high] =
+                    open ? system.density * domain.cell_volume() * std::max(0.25, face.area * face.theta) : 0;
+                total += mass[high];
             }
-            const double impulse = f.force[axis] * dt, faces = open[0] + open[1];
-            if (faces == 0) push.blocked[axis] += impulse;
+            const double impulse = f.force[axis] * dt;
+            if (total == 0) push.blocked[axis] += impulse;
             for (const int high : {0, 1}) {
-                if (!open[high]) continue;
-                u[axis][face[high]] += impulse / faces / mass;
-                push.given[axis] += impulse / faces;
+                if (mass[high] == 0) continue;
+                u[axis][high ? tiling.find(f.at + unit(axis)) : f.cell] += impulse / total;
+                push.given[axis] += impulse / total * mass[high];
             }
         }
     return push;
@@ -421,22 +425,22 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
         }
     }
     // ... and the liquid as F(x): of each face, half of what its two cells have.       [Eq. 1; 3.2]
-    const FacePush push =
-        push_faces(repulsion.on_cell, liquid.velocity, obstacles, domain, settings.density, dt);
+    const PressureSystem system =
+        pressure_system(domain, std::move(full), scenario.gravity, settings.density, obstacles);
+    const FacePush push = push_faces(repulsion.on_cell, liquid.velocity, system, dt);
     ledger.solids = push.given;
     stage_done("couple");
 
     // nu laplace(u), and walls that hold on.                                           [Eq. 1]
-    diffuse_velocity(liquid.velocity, full, obstacles, domain, settings.viscosity / settings.density, dt);
-    ledger.friction = apply_wall_friction(liquid.velocity, full, domain, settings.density, dt);
+    diffuse_velocity(liquid.velocity, system.phi, obstacles, domain, settings.viscosity / settings.density,
+                     dt);
+    ledger.friction = apply_wall_friction(liquid.velocity, system.phi, domain, settings.density, dt);
     std::vector<SolidImpulse> rubbed(fixed.size());
     ledger.friction +=
-        apply_obstacle_friction(liquid.velocity, full, obstacles, domain, settings.density, dt, rubbed);
+        apply_obstacle_friction(liquid.velocity, system.phi, obstacles, domain, settings.density, dt, rubbed);
     stage_done("viscosity");
 
     // -grad p / rho and gravity, such that div u = 0.                                  [Eq. 1, 2; 2.1]
-    const PressureSystem system =
-        pressure_system(domain, std::move(full), scenario.gravity, settings.density, obstacles);
     std::array<Field<char>, 3> changed;
     liquid.potential = old.potential;
     const ProjectionReport projection =

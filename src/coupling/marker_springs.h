@@ -21,8 +21,10 @@
 //   - Gravity is a potential in the pressure solve (docs/decisions/0004), and where the surface lies between
 //     full and empty cells comes from the smoothed filling of all methods (docs/decisions/0003): with whole
 //     cells alone, water that should rest sloshes by half a cell.
-//   - A face that is closed takes no force; what would fall on it goes to the cell's other face along that
-//     axis. In the paper that momentum is lost.
+//   - A cell's force moves its two faces along an axis alike, so that each takes its part by mass: half, as
+//     printed, inside the liquid; less at the surface, where a face moves only the share theta of a cell. With
+//     halves there, a third of the momentum is lost between faces and markers, and balls displace a third
+//     too much. A closed face takes nothing; the other takes it all. In the paper that momentum is lost.
 //   - The subset of the markers that carries the force is every share-th of each cell, at least one: it stands
 //     for the others of its cell, so that the force does not depend on the share. With our 8 markers per
 //     cell, 1/16 is the same as 1/8; the paper has about 60.
@@ -36,6 +38,7 @@
 
 #include "coupling/scheme.h"
 #include "fluid/grid/particles.h"
+#include "fluid/grid/projection.h"
 
 namespace flotsam {
 
@@ -58,10 +61,11 @@ class MarkerSprings final : public Scheme {
 // bottom from the highest place where the scene starts or emits one, with its velocity there [Pa].
 double highest_pressure(const Scenario& scenario);
 
-// Radius, stiffness and damping of a solid's nodes, such that at `pressure` the markers just reach its
-// surface. The radius reaches half a cell further than that surface (of a lattice: than the mean of the
-// bumps of its spheres): a quarter of a cell for the water that markers stand for, a quarter to yield.
-// The damping is 0.7 of what is critical for a marker.
+// Radius, stiffness and damping of a solid's nodes. The radius reaches 0.4 of a cell further than the solid's
+// surface (of a lattice: than the mean of the bumps of its spheres), and at `pressure` markers just reach that
+// surface. At half of it they stand 0.12 of a cell outside. A larger and softer repulsion allows longer
+// steps, but displaces more water; a smaller and stiffer one stirs the water more. The damping is 0.7 of what
+// is critical for a marker.
 void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pressure);
 // How deep markers come into the nodes' radius at that pressure; the radius itself when nothing holds
 // them [m].
@@ -85,12 +89,13 @@ Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector
                         const Particles& markers, const CellRanges& cells, const MacGrid& u,
                         const Domain& domain);
 
-// Gives each cell's force to its faces, half to each along an axis [Genevaux03 3.2, last equation].
+// Gives each cell's force to its two faces along every axis, as they have mass: half to each inside the
+// liquid [Genevaux03 3.2, last equation].
 struct FacePush {
     Vec3 given;    // momentum that the faces got [kg m/s]
     Vec3 blocked;  // that no open face could take: solids on both sides [kg m/s]
 };
-FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u, const Obstacles& obstacles,
-                    const Domain& domain, double density, double dt);
+FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u, const PressureSystem& system,
+                    double dt);
 
 }  // namespace flotsam

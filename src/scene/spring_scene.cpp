@@ -65,8 +65,8 @@ TableRule spring_table() {
          {.name = "radius",
           .types = a_number,
           .unit = "m",
-          .meaning = "within which a node repels markers; otherwise half a cell more than 0.75 `spacing`, "
-                     "or than that of the sphere",
+          .meaning = "within which a node repels markers; otherwise 0.4 of a cell more than 0.75 "
+                     "`spacing`, or than that of the sphere",
           .low = 0,
           .above_low = true},
          {.name = "repulsion",
