@@ -663,7 +663,8 @@ class SceneBuilder {
             {"torque", Probe::Kind::torque_x},
             {"wetted_area", Probe::Kind::wetted_area},
             {"position", Probe::Kind::position_x},
-            {"tilt", Probe::Kind::tilt}};
+            {"tilt", Probe::Kind::tilt},
+            {"volume", Probe::Kind::volume}};
         for (const auto& [key, kind] : kinds) {
             const TomlNode* node = entry.find(key);
             if (!node) continue;
@@ -676,7 +677,7 @@ class SceneBuilder {
                               known.empty() ? "this scene has no solids: add a [[solid]]"
                                             : suggestion(node->text, known));
             const int solid = int(at - known.begin());
-            if (kind == Probe::Kind::wetted_area || kind == Probe::Kind::tilt) {
+            if (kind == Probe::Kind::wetted_area || kind >= Probe::Kind::tilt) {
                 scene_.probes.push_back({name, kind, {}, solid});
             } else {
                 for (int axis = 0; axis < 3; ++axis)

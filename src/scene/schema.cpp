@@ -750,9 +750,10 @@ std::vector<TableRule> make_tables() {
                    "of the liquid on a solid, about its position: NAME.x, NAME.y and NAME.z"),
           of_solid("wetted_area", "m^2", "of the solid of this name"),
           of_solid("position", "m", "of the solid of this name: NAME.x, NAME.y and NAME.z"),
-          of_solid("tilt", "deg", "angle between the y axis of the solid of this name and the vertical")},
+          of_solid("tilt", "deg", "angle between the y axis of the solid of this name and the vertical"),
+          of_solid("volume", "m^3", "inside the surface of the solid of this name")},
          {"height", "pressure", "speed", "velocity", "velocity_x", "velocity_y", "velocity_z", "force",
-          "torque", "wetted_area", "position", "tilt"}},
+          "torque", "wetted_area", "position", "tilt", "volume"}},
 
         {"claim",
          "[[claim]]",

@@ -164,6 +164,8 @@ double measure(const Probe& probe, const World& world, const Scenario& scenario)
         const Vec3 axis = pose_of(world, scenario, std::size_t(probe.solid)).rotation * Vec3{0, 1, 0};
         return std::atan2(std::hypot(axis.x, axis.z), axis.y) * 180 / std::numbers::pi;
     }
+    if (probe.kind == Probe::Kind::volume)
+        return enclosed_volume(mesh_of(world, scenario, std::size_t(probe.solid)));
     if (probe.kind >= Probe::Kind::position_x)
         return pose_of(world, scenario, std::size_t(probe.solid))
             .position[int(probe.kind) - int(Probe::Kind::position_x)];
