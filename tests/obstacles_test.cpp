@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "fluid/grid/projection.h"
+#include "fluid/grid/surface.h"
 #include "geometry/solid_shape.h"
 #include "validate/case_tools.h"
 #include "worlds.h"
@@ -240,5 +241,21 @@ TEST_CASE("a particle under a ball that comes down on the floor is squeezed out,
         CHECK(length(to - after.position) > 0.2);
         CHECK(to.y > 0);
         CHECK(length(to - from) < 2 * domain.h);
+    }
+}
+
+TEST_CASE("a bubble that a solid leaves behind becomes liquid, a cavity that is open to the air does not") {
+    const Pose pose{{0.5, 0.5, 0.5}, {}};
+    Setting s({20, 20, 20}, solid_sphere(0.2, 0.02), pose, pose, 0.01);
+    for (const bool open : {false, true}) {
+        Field<double> phi(s.tiling, outside_distance(s.domain));
+        // Three cells above the ball are empty, or all of the column above it.
+        for_each_cell(*s.tiling, s.domain.cells, [&](Int3 c, std::int64_t n) {
+            const bool above = c.x == 10 && c.z == 10 && c.y >= 13 && (open || c.y < 16);
+            phi[n] = above || c.y >= 18 ? 0.02 : -0.02;
+        });
+        close_voids(phi, s.obstacles, s.domain);
+        CHECK((phi(10, 14, 10) < 0) == !open);
+        CHECK(phi(10, 19, 10) > 0);
     }
 }

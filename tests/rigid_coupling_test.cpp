@@ -142,6 +142,22 @@ TEST_CASE("a stone lies still on the bottom") {
     CHECK(length(run.body().center - from) < 0.01 * s.domain.h);
 }
 
+TEST_CASE("a heavy board that comes down flat squeezes the water out from under it") {
+    Scenario s = test::tank({32, 16, 16}, 0.3);
+    s.domain.h = 1.0 / 32;
+    Solid& board = add_body(s, "board", solid_box({0.6, 0.04, 0.3}), {0.5, 0.12, 0.25}, 9000);
+    board.start.rotation = Rotation::about({0, 0, 1}, 0.3);
+    Run run(s);
+    double inside = 0;
+    run.until(0.4, [&](const StepReport& report, double) {
+        for (const Quantity& q : quantities())
+            if (q.name == "liquid.particles_inside_solids")
+                inside = std::max(inside, q.value(run.world(), run.scenario, report));
+    });
+    CHECK(run.body().center.y < 0.021);  // it lies flat
+    CHECK(inside == 0);
+}
+
 TEST_CASE("a light crate that lies flat on the floor rises") {
     Scenario s = test::tank(cube, 0.6);
     add_body(s, "crate", solid_box({0.25, 0.2, 0.25}), {0.5, 0.1, 0.5}, 50);

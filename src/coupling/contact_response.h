@@ -36,6 +36,8 @@ class ContactResponse {
     // A BodyResponse.
     bool operator()(std::vector<MovableBody>& movable);
 
+    // What contacts and joints have given to each body.
+    const std::vector<Impulse>& given() const { return given_; }
     // Pushes apart what overlaps and closes open joints: poses only.
     void repair(std::vector<RigidBody>& bodies) const;
 

@@ -107,6 +107,25 @@ void remove_inside(Particles& particles, const Scenario& scenario, double time) 
     remove_particles(particles, dead);
 }
 
+// What the bodies received in a step that ends with `next`.
+BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next,
+                       const std::vector<Impulse>& contact, Vec3 gravity, double dt) {
+    BodyLedger ledger;
+    ledger.contact = contact;
+    for (std::size_t b = 0; b < before.size(); ++b) {
+        const RigidBody& body = next.bodies[b];
+        const Vec3 weight = gravity * (body.mass * dt), liquid = next.loads[body.solid].force * dt;
+        Vec3 rest = body.mass * (body.velocity - before[b].velocity) - weight - liquid - contact[b].linear;
+        for (int a = 0; a < 3; ++a)
+            if (body.locked[lock_x + a]) ledger.held[a] += rest[a], rest[a] = 0;
+        ledger.gravity += weight;
+        ledger.liquid += liquid;
+        ledger.contacts += contact[b].linear;
+        ledger.unaccounted += rest;
+    }
+    return ledger;
+}
+
 // How a body moves, seen from its pose's position.
 Twist motion_of(const MovableBody& body, const Pose& pose) {
     return {body.motion.at(pose.position - body.center), body.motion.spin};
@@ -315,6 +334,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     Field<double> solved_phi = liquid.phi;
     ledger.droplets = count_droplets(liquid.phi, cells, domain);
     include_thin_liquid(solved_phi, cells, domain, scenario.gravity, liquid.open_volume);
+    close_voids(solved_phi, obstacles, domain);
     stage_done("surface");
 
     // One solve: incompressibility, gravity and the free surface together.            [Alg. 3, 5-7 and 9]
@@ -378,7 +398,10 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         set_spin(body, movable[b].motion.spin);
         obstacles.list[body.solid].motion = motion_of(movable[b], pose_of(body));
     }
-    if (contacts) contacts->repair(next.bodies);
+    if (contacts) {
+        ledger.bodies = body_ledger(now.bodies, next, contacts->given(), scenario.gravity, dt);
+        contacts->repair(next.bodies);
+    }
     stage_done("pressure");
     if (!report.solve.converged) return report.reject("the pressure solve did not converge");
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");

@@ -60,12 +60,12 @@ class Level final : public Shape {
 
 }  // namespace
 
-bool meets(const Shape& shape, Vec3 a, Vec3 b, double gap) {
+bool meets(const Shape& shape, Vec3 a, Vec3 b, double gap, double least_step) {
     const double total = length(b - a);
     for (double walked = 0; walked < total;) {
         const double d = shape.distance(a + (b - a) * (walked / total));
         if (d < gap) return true;
-        walked += d;
+        walked += std::max(d, least_step);
     }
     return false;
 }

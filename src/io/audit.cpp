@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/check.h"
 
@@ -21,6 +22,9 @@ std::vector<std::string> physics_columns() {
     for (const char* impulse : {"gravity", "walls", "solids", "friction", "inflow", "outflow"})
         for (const char axis : {'x', 'y', 'z'})
             columns.push_back(fmt::format("impulse.{}.{}", impulse, axis));
+    for (const char* impulse : {"gravity", "liquid", "contacts", "held"})
+        for (const char axis : {'x', 'y', 'z'})
+            columns.push_back(fmt::format("impulse.bodies.{}.{}", impulse, axis));
     columns.insert(columns.end(), {"particles.in", "particles.out", "particles.reseeded"});
     return columns;
 }
@@ -64,6 +68,9 @@ void Audit::on_step(const World& world, const StepReport& report, double dt) {
     for (const Vec3 impulse :
          {ledger.gravity, ledger.walls, ledger.solids, ledger.friction, ledger.inflow, ledger.outflow})
         row.insert(row.end(), {impulse.x, impulse.y, impulse.z});
+    const BodyLedger& bodies = ledger.bodies;
+    for (const Vec3 impulse : {bodies.gravity, bodies.liquid, bodies.contacts, bodies.held})
+        row.insert(row.end(), {impulse.x, impulse.y, impulse.z});
     row.insert(row.end(), {double(ledger.particles_in), double(ledger.particles_out),
                            double(ledger.particles_reseeded)});
 
@@ -87,6 +94,45 @@ void Audit::on_frame(World&, int frame) {
 void Audit::on_finish(World&, int, bool) {
     if (log_) log_->sync();
 }
+
+void BodyLog::on_start(const World& world, int) {
+    std::vector<std::string> columns{"step", "time"};
+    for (const RigidBody& body : world.bodies) {
+        const std::string& name = scenario_.solids[body.solid].name;
+        const auto add = [&](const char* what, std::string_view parts) {
+            for (const char part : parts) columns.push_back(fmt::format("{}.{}.{}", name, what, part));
+        };
+        add("position", "xyz");
+        add("orientation", "xyzw");
+        for (const char* what : {"velocity", "spin", "force", "torque", "contact"}) add(what, "xyz");
+    }
+    if (world.step > 0)
+        log_.emplace(resume_log(file_, world.step, columns));
+    else
+        log_.emplace(CsvLog::create(file_, columns));
+}
+
+void BodyLog::on_step(const World& world, const StepReport& report, double) {
+    std::vector<double> row{double(world.step), world.time};
+    for (std::size_t b = 0; b < world.bodies.size(); ++b) {
+        const RigidBody& body = world.bodies[b];
+        const Pose pose = pose_of(body);
+        const std::array<double, 4> turn = quaternion(pose.rotation);
+        const SolidLoad& load = world.loads[body.solid];
+        const auto add = [&](Vec3 v) { row.insert(row.end(), {v.x, v.y, v.z}); };
+        add(pose.position);
+        row.insert(row.end(), turn.begin(), turn.end());
+        add(body.velocity);
+        add(spin_of(body));
+        add(load.force);
+        add(load.torque);
+        add(report.ledger.bodies.contact[b].linear);
+    }
+    log_->write(row);
+}
+
+void BodyLog::on_frame(World&, int) { log_->sync(); }
+void BodyLog::on_finish(World&, int, bool) { log_->sync(); }
 
 void ProbeLog::on_start(const World& world, int) {
     std::vector<std::string> columns{"step", "time"};

@@ -1,4 +1,4 @@
-// audit.csv and probes.csv: the physics of every step, in numbers that can be checked.
+// audit.csv, bodies.csv and probes.csv: the physics of every step, in numbers that can be checked.
 #pragma once
 
 #include <filesystem>
@@ -31,6 +31,25 @@ class Audit : public Observer {
     std::optional<CsvLog> log_;        // from the first step on: the first report names the stages
     std::vector<std::string> stages_;  // that have a column
     int frame_ = 0;
+};
+
+// One row per step: step, time, and of every rigid body position and orientation (of its shape's
+// coordinates), velocity (of its centre of mass) and spin, force and torque of the liquid (about its
+// position), and the impulse of contacts and joints.
+class BodyLog : public Observer {
+  public:
+    BodyLog(std::filesystem::path file, const Scenario& scenario)
+        : file_(std::move(file)), scenario_(scenario) {}
+
+    void on_start(const World& world, int frame) override;
+    void on_step(const World& world, const StepReport& report, double dt) override;
+    void on_frame(World&, int frame) override;
+    void on_finish(World&, int, bool) override;
+
+  private:
+    std::filesystem::path file_;
+    const Scenario& scenario_;
+    std::optional<CsvLog> log_;
 };
 
 // One row per step, and one for the start: step, time, every probe.

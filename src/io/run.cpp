@@ -123,12 +123,14 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
         FrameExporter frames(folder.frames(), scenario, inputs.output);
         Audit audit(folder.audit(), scenario);
         ProbeLog probes(folder.probes(), scenario, inputs.probes);
+        BodyLog bodies(folder.bodies(), scenario);
         TransformLog transforms(folder.transforms(), folder.solids(), scenario);
         Progress progress(driver.last_frame(), scenario.time.duration);
         Checkpointer checkpointer(folder.checkpoints(), driver, inputs.scene_hash,
                                   inputs.output.checkpoint_every);
         std::vector<Observer*> observers{&frames, &audit};
         if (!inputs.probes.empty()) observers.push_back(&probes);
+        if (!driver.world().bodies.empty()) observers.push_back(&bodies);
         if (has_moving_solids(scenario)) observers.push_back(&transforms);
         if (!options.quiet) observers.push_back(&progress);
         observers.insert(observers.end(), extra.begin(), extra.end());

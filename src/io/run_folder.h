@@ -3,6 +3,7 @@
 //   scene.toml    the scene with every default and every --set written out
 //   frames/       surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply, solids_NNNN.ply
 //   audit.csv     the physics of every step
+//   bodies.csv    how every rigid body moves and what pushes it, if there are any
 //   probes.csv    what the scene's probes measured
 //   checkpoints/  step_NNNNNNNN.h5, the last three
 //   pictures/     VIEW_NNNN.png and VIEW.mp4, if it was rendered
@@ -58,6 +59,7 @@ class RunFolder {
     std::filesystem::path frames() const { return path_ / "frames"; }
     std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
     std::filesystem::path audit() const { return path_ / "audit.csv"; }
+    std::filesystem::path bodies() const { return path_ / "bodies.csv"; }
     std::filesystem::path probes() const { return path_ / "probes.csv"; }
     std::filesystem::path transforms() const { return path_ / "transforms.csv"; }
     std::filesystem::path solids() const { return path_ / "solids.glb"; }

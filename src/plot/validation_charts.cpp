@@ -54,17 +54,20 @@ void add(std::vector<Comparison>& comparisons, const ValidationCurve& curve, boo
     if (at == comparisons.end()) {
         Chart chart;
         chart.title = curve.title;
-        chart.note = fmt::format("case {}: measured curves and the reference's points", curve.name);
+        chart.note = fmt::format("case {}: {}", curve.name,
+                                 curve.exact ? "measured points and the exact curve"
+                                             : "measured curves and the reference's points");
         chart.x_quantity = curve.x_quantity, chart.x_unit = curve.x_unit;
         chart.y_quantity = curve.y_quantity, chart.y_unit = curve.y_unit;
-        chart.curves.push_back(curve_of(curve.reference_name, curve.reference, Curve::Kind::dots));
+        chart.curves.push_back(curve_of(curve.reference_name, curve.reference,
+                                        curve.exact ? Curve::Kind::line : Curve::Kind::dots));
         comparisons.push_back({curve.name, chart});
         at = comparisons.end() - 1;
     }
     if (at->chart.curves.size() == most_curves) return;  // no colour is left for more methods
     at->chart.curves.push_back(
         curve_of(fmt::format("{}{} cells", with_method ? curve.method + ", " : "", curve.resolution),
-                 curve.measured, Curve::Kind::line));
+                 curve.measured, curve.exact ? Curve::Kind::dots : Curve::Kind::line));
 }
 
 }  // namespace

@@ -67,18 +67,27 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
            });
 }
 
+Vec3 body_momentum(const World& world) {
+    Vec3 sum;
+    for (const RigidBody& body : world.bodies) sum += body.mass * body.velocity;
+    return sum;
+}
+
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
-    std::vector<std::pair<PlacedShape, Box>> solids;
+    std::vector<PlacedShape> shapes;
+    std::vector<Box> reach;
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-        const PlacedShape shape = shape_of(world, scenario, s);
-        solids.emplace_back(shape, shape.bounds());
+        shapes.push_back(shape_of(world, scenario, s));
+        reach.push_back(shapes.back().bounds());
     }
+    const BoxIndex index(reach, scenario.domain, 0);
     return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
         const Vec3 point(p.position[i]);
-        if (!scenario.domain.has_cell(scenario.domain.cell_of(point))) return 1.0;
-        for (const auto& [shape, reach] : solids)
-            if (reach.contains(point) && shape.distance(point) < 0) return 1.0;
+        const Int3 cell = scenario.domain.cell_of(point);
+        if (!scenario.domain.has_cell(cell)) return 1.0;
+        for (const int s : index.near(cell))
+            if (reach[s].contains(point) && shapes[s].distance(point) < 0) return 1.0;
         return 0.0;
     });
 }
@@ -109,6 +118,30 @@ const std::vector<Quantity>& table() {
          [](const World&, const Scenario&, const StepReport& r) { return r.ledger.unaccounted.y; }},
         {"liquid.unaccounted.z", "kg m/s", "momentum along z that the step gained and no force explains",
          [](const World&, const Scenario&, const StepReport& r) { return r.ledger.unaccounted.z; }},
+        {"bodies.momentum.x", "kg m/s", "momentum of all rigid bodies along x",
+         [](const World& w, const Scenario&, const StepReport&) { return body_momentum(w).x; }},
+        {"bodies.momentum.y", "kg m/s", "momentum of all rigid bodies along y",
+         [](const World& w, const Scenario&, const StepReport&) { return body_momentum(w).y; }},
+        {"bodies.momentum.z", "kg m/s", "momentum of all rigid bodies along z",
+         [](const World& w, const Scenario&, const StepReport&) { return body_momentum(w).z; }},
+        {"system.unaccounted.x", "kg m/s",
+         "momentum along x that liquid and rigid bodies together gained in the step and no force from "
+         "outside explains",
+         [](const World&, const Scenario&, const StepReport& r) {
+             return r.ledger.unaccounted.x + r.ledger.bodies.unaccounted.x;
+         }},
+        {"system.unaccounted.y", "kg m/s",
+         "momentum along y that liquid and rigid bodies together gained in the step and no force from "
+         "outside explains",
+         [](const World&, const Scenario&, const StepReport& r) {
+             return r.ledger.unaccounted.y + r.ledger.bodies.unaccounted.y;
+         }},
+        {"system.unaccounted.z", "kg m/s",
+         "momentum along z that liquid and rigid bodies together gained in the step and no force from "
+         "outside explains",
+         [](const World&, const Scenario&, const StepReport& r) {
+             return r.ledger.unaccounted.z + r.ledger.bodies.unaccounted.z;
+         }},
         {"liquid.kinetic_energy", "J", "kinetic energy of the particles", kinetic_energy},
         {"liquid.potential_energy", "J", "energy in the gravity field, zero at the origin", potential_energy},
         {"liquid.top_speed", "m/s", "speed of the fastest particle", top_speed},

@@ -22,18 +22,25 @@ inline Scenario box_of_water(Int3 cells, double length, ShapePtr fill) {
     return s;
 }
 
-// Steps to `duration`, showing every state to `watch(world, dt)`.
-template <class Watch>
-void simulate(Scenario& scenario, const std::string& method, double duration, const Watch& watch) {
+// Steps to `duration`, showing every state to `watch(world, dt)`; `prepare(world)` may change the first one.
+template <class Prepare, class Watch>
+void simulate(Scenario& scenario, const std::string& method, double duration, const Prepare& prepare,
+              const Watch& watch) {
     scenario.method = method;
     scenario.time.duration = duration;
     Driver driver(scenario, make_scheme(method));
     driver.start();
+    prepare(driver.world());
     watch(driver.world(), 0.0);
     while (driver.frame() < driver.last_frame()) {
         const auto [report, dt] = driver.advance();
         watch(driver.world(), dt);
     }
+}
+template <class Watch>
+void simulate(Scenario& scenario, const std::string& method, double duration, const Watch& watch) {
+    simulate(
+        scenario, method, duration, [](World&) {}, watch);
 }
 
 inline double mean_level(const World& world, const Scenario& s) {

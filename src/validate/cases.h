@@ -14,6 +14,10 @@ void validate_spheric_2(const ValidationRun& run);
 void validate_free_slip(const ValidationRun& run);
 void validate_moving_sphere(const ValidationRun& run);
 void validate_added_mass(const ValidationRun& run);
+void validate_kirchhoff_ellipse(const ValidationRun& run);
+void validate_draft(const ValidationRun& run);
+void validate_heave_cylinder(const ValidationRun& run);
+void validate_cylinder_entry(const ValidationRun& run);
 void validate_sloshing(const ValidationRun& run);
 void validate_rigid_alone(const ValidationRun& run);
 

@@ -23,13 +23,16 @@ struct ValidationRow {
     bool pass() const;
 };
 
-// A measured curve beside the reference's points: what rows say in numbers, to be seen.
+// A measured curve beside the reference's points, or measured points on an exact curve: what rows say in
+// numbers, to be seen.
 struct ValidationCurve {
     std::string name, method;
     int resolution;
     std::string title, x_quantity, x_unit, y_quantity, y_unit;
     std::string reference_name;
     std::vector<std::array<double, 2>> measured, reference;
+    bool exact =
+        false;  // the reference is known everywhere: it is the line, and the measured values are points
 };
 
 struct ValidationRun {

@@ -48,6 +48,15 @@ struct StepContext {
     bool ends_frame = false;  // the state after this step is written to files
 };
 
+// What the rigid bodies received during a step [kg m/s].
+struct BodyLedger {
+    Vec3 gravity, liquid;  // of all of them: impulses of gravity, of the liquid's pressure and friction
+    Vec3 contacts;         // of contacts and joints with what is no rigid body; among themselves they cancel
+    Vec3 held;             // of locked axes and of what waits for its release
+    Vec3 unaccounted;      // change of their momentum that nothing above explains
+    std::vector<Impulse> contact;  // of contacts and joints, on each body
+};
+
 // Momentum and liquid that changed hands during a step.
 struct StepLedger {
     Vec3 gravity;          // impulse of gravity on the liquid [kg m/s]
@@ -55,7 +64,8 @@ struct StepLedger {
     Vec3 solids;           // impulse of the solids' pressure on the liquid [kg m/s]
     Vec3 friction;         // impulse of walls' and solids' friction on the liquid [kg m/s]
     Vec3 inflow, outflow;  // momentum of liquid that was emitted, that left [kg m/s]
-    Vec3 unaccounted;      // change of momentum that nothing above explains [kg m/s]
+    Vec3 unaccounted;      // change of the liquid's momentum that nothing above explains [kg m/s]
+    BodyLedger bodies;
     std::int64_t particles_in = 0, particles_out = 0;  // emitted; left or drained
     std::int64_t particles_reseeded = 0;               // moved from crowded cells to sparse ones
     std::int64_t droplets = 0;  // particles in cells whose centre is half a cell outside the surface or more

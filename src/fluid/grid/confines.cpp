@@ -108,21 +108,25 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
         // The next round starts when every obstacle has made its move.
         from = to;
     }
-    // Pushed from one solid or side into another to the last: a corner that closes. Any free place near by
-    // will do that it could have gone to without passing through a solid.
-    const auto within_reach = [&](Vec3 p) {
-        return std::all_of(near.begin(), near.end(), [&](int s) {
+    // Pushed from one solid or side into another to the last: a corner that closes, or a film under something
+    // that lands flat. The nearest free place will do that it could have gone to without passing through a
+    // solid.
+    const auto within_reach = [&](std::span<const int> asked, Vec3 p) {
+        return std::all_of(asked.begin(), asked.end(), [&](int s) {
             const Obstacle& o = obstacles_[s];
+            // It may start on a surface and graze it on its way out of a film; that is less than the thinnest
+            // solid.
             return o.distance(p) > 0.25 * gap &&
-                   !meets(*o.shape, o.carried(start), o.after.to_body(p), 0.25 * gap);
+                   !meets(*o.shape, o.carried(start), o.after.to_body(p), -2 * gap, 0.005 * h);
         });
     };
-    if (within_reach(to)) return to;
-    for (const double radius : {0.0, 0.1, 0.3, 1.0})
+    if (within_reach(near, to)) return to;
+    for (const double radius : {0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0})
         for (int direction = 0; direction < 27; ++direction) {
             const Vec3 way{double(direction % 3 - 1), double(direction / 3 % 3 - 1),
                            double(direction / 9 - 1)};
-            if (const Vec3 p = hold(start + way * (radius * h)); within_reach(p)) return p;
+            const Vec3 p = hold(start + way * (radius * h));
+            if (within_reach(near, p) && within_reach(all_, p)) return p;
         }
     return to;
 }

@@ -98,6 +98,30 @@ int Obstacles::nearest(Int3 cell, Vec3 p) const {
 
 namespace {
 
+// A solid that turns pushes out as much as it lets in, as it does to rounding when it moves straight on.
+// Cells that were closed because they were almost full leave a small sum; it is spread over the solid's
+// surface. In a box without free surface nothing but this keeps a constant pressure from turning a body.
+void close_turning(Obstacles& o) {
+    struct Sum {
+        Vec3 area, turning;
+        double all = 0;
+    };
+    std::vector<Sum> sums(o.list.size());
+    for (ObstaclePatch& patch : o.patches) {
+        if (o.open_volume[patch.cell] == 0) patch.curl = {};
+        Sum& sum = sums[patch.obstacle];
+        sum.area += patch.area;
+        sum.turning += cross(patch.center - o.list[patch.obstacle].after.position, patch.area) + patch.curl;
+        sum.all += length(patch.area);
+    }
+    for (ObstaclePatch& patch : o.patches) {
+        const Sum& sum = sums[patch.obstacle];
+        // A side of the domain that cuts the solid leaves a sum of areas, too.
+        if (sum.all == 0 || length(sum.area) > 1e-9 * sum.all) continue;
+        patch.curl -= sum.turning * (length(patch.area) / sum.all);
+    }
+}
+
 // The patches of a film of water between an obstacle and a closed side that it lies flat on: they feel the
 // pressure of the cells around the footprint, each its share, and what the obstacle leaves behind when it
 // lifts off fills from there.
@@ -143,6 +167,8 @@ void add_films(Obstacles& o, const Domain& domain) {
                 if (film.at[axis] != layer || !open_around(film.at)) continue;
                 film.area = Vec3(unit(axis)) * (inwards * area * length(film.area) / around);
                 film.center = center / area;
+                film.curl = {};
+                film.film = true;
                 for (int d = 0; d < 3; ++d)
                     film.moment[d] = film.area * (-film.center[d] * domain.h * domain.h);
                 o.patches.push_back(film);
@@ -214,7 +240,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                 const Vec3 here = open_point(obstacle, domain.cell_center(c), domain.h);
                 const Vec3 beside = open_point(obstacle, domain.cell_center(c - unit(a)), domain.h);
                 if (meets(*obstacle.shape, obstacle.after.to_body(here), obstacle.after.to_body(beside),
-                          0.5e-3 * domain.h))
+                          0.5e-3 * domain.h, 0.5e-3 * domain.h))
                     o.open_face[a][n] = 0;
             }
         });
@@ -287,7 +313,12 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         for (int d = 0; d < 3; ++d) center[d] = (at->moment[0][d][a] + at->moment[1][d][a]) / at->area[a];
         const Vec3 half = Vec3{1, 1, 1} * (0.5 * domain.h), middle = domain.cell_center(patch.at);
         patch.center = min(max(center, middle - half), middle + half);
+        std::array<Vec3, 3> m;
+        for (int d = 0; d < 3; ++d) m[d] = at->moment[0][d] + at->moment[1][d];
+        const Vec3 about_origin{m[1].z - m[2].y, m[2].x - m[0].z, m[0].y - m[1].x};
+        patch.curl = (cross(patch.center, at->area) - about_origin) / (domain.h * domain.h);
     }
+    close_turning(o);
     add_films(o, domain);
     for (const ObstaclePatch& patch : o.patches) {
         const Obstacle& obstacle = o.list[patch.obstacle];

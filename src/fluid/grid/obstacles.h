@@ -56,6 +56,10 @@ struct ObstaclePatch {
     Vec3 area;                   // out of the liquid, closing the cell to rounding, in face areas
     Vec3 center;                 // [m]
     std::array<Vec3, 3> moment;  // row d: integral of the d-th coordinate over the solid's surface here [m^3]
+    // Integral of (x - center) x area, in face areas [m]: zero where the patch is flat. What turning pushes
+    // out of the cell is the arm of the centre times the area, and this.
+    Vec3 curl{};
+    bool film = false;  // between the solid and a side of the domain: that side holds what pushes the solid
 };
 
 struct Obstacles {

@@ -293,12 +293,13 @@ class BodyTerm {
             if (b < 0 || felt_cell(system, patch) < 0) continue;
             const Vec3 arm = patch.center - bodies[b].center;
             // What is known of pi beforehand: the datum and the weight of the water.
-            const Vec3 known =
-                (hydrostatic_force(system, patch) + system.density * system.datum * h * h * patch.area) * dt;
-            add(weight_[b], known, cross(arm, known));
+            const Vec3 weight = hydrostatic_force(system, patch) * dt;
+            const Vec3 turning = cross(arm, patch.area) + patch.curl;
+            const double datum = system.density * system.datum * h * h * dt;
+            add(weight_[b], weight + datum * patch.area, cross(arm, weight) + datum * turning);
             if (system.phi[patch.cell] >= 0) continue;
             entries.push_back({tiling.find(patch.at), b, {}});
-            add(entries.back().flux, patch.area, cross(arm, patch.area));
+            add(entries.back().flux, patch.area, turning);
         }
         std::vector<SixBySix<double>> compliance(bodies.size());
         for (std::size_t b = 0; b < bodies.size(); ++b)
@@ -564,7 +565,9 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             potential[cell] * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
         SolidLoad& load = report.loads[patch.obstacle];
         load.force += force;
-        load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force);
+        if (patch.film) report.wall_impulse += force * dt;
+        load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force) +
+                       potential[cell] * domain.h * domain.h * patch.curl;
         load.wetted_area += length(patch.area) * domain.h * domain.h;
     }
     return report;

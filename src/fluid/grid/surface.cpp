@@ -249,6 +249,35 @@ void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Doma
     });
 }
 
+void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& domain) {
+    constexpr std::size_t largest = 64;  // cells
+    Field<char> seen(phi.shared_tiling(), 0);
+    const auto air = [&](Int3 c) { return phi(c) >= 0 && obstacles.open_volume(c) > 0; };
+    for (const ObstaclePatch& patch : obstacles.patches) {
+        if (seen[patch.cell] || !air(patch.at)) continue;
+        std::vector<Int3> pocket{patch.at};
+        seen[patch.cell] = 1;
+        bool enclosed = true;
+        for (std::size_t i = 0; i < pocket.size() && pocket.size() <= largest; ++i)
+            for (int side = 0; side < 6; ++side) {
+                const int axis = side / 2;
+                const Int3 beside = pocket[i] + unit(axis) * (side % 2 ? 1 : -1);
+                if (!domain.has_cell(beside)) {
+                    enclosed &= !domain.open(side);
+                    continue;
+                }
+                const std::int64_t n = phi.tiling().find(beside);
+                if (n < 0) enclosed = false;
+                if (n < 0 || seen[n] || !air(beside)) continue;
+                if (obstacles.open_face[axis](side % 2 ? beside : pocket[i]) == 0) continue;
+                seen[n] = 1;
+                pocket.push_back(beside);
+            }
+        if (!enclosed || pocket.size() > largest) continue;
+        for (const Int3 c : pocket) phi.at(c) = -0.05 * domain.h;
+    }
+}
+
 std::int64_t count_droplets(const Field<double>& phi, const CellRanges& cells, const Domain& domain) {
     return sum_over_cells<std::int64_t>(phi.tiling(), domain.cells, [&](Int3, std::int64_t n) {
         return phi[n] > 0.5 * domain.h ? std::int64_t{cells.count(n)} : 0;

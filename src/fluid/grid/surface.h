@@ -22,6 +22,11 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
                                std::shared_ptr<const Tiling> tiling,
                                const Obstacles& obstacles = no_obstacles);
 
+// Bubbles of a few cells beside solids that no way leads to from the air outside: what a solid has left
+// behind it in a step and no particle has reached yet. They become liquid; a surface without pressure there
+// would hold the solid back.
+void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& domain);
+
 // Cells that the pressure must act in although the smooth surface misses them: droplets, sheets and films
 // thinner than a cell. A cell with particles in it that does not rest on liquid gets a small negative
 // distance; without this, films would be pressed into the floor by gravity and droplets would not keep their
