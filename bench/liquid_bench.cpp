@@ -163,22 +163,12 @@ void bench_puddle(bool quick, const Report& report) {
 
 // A closed, bumpy ball of about `triangles` triangles.
 TriangleMesh bumpy_ball(double radius, int triangles) {
-    const int rings = int(std::sqrt(triangles / 4.0)), around = 2 * rings;
-    TriangleMesh mesh;
-    for (int i = 0; i <= rings; ++i)
-        for (int j = 0; j < around; ++j) {
-            const double a = std::numbers::pi * i / rings, b = 2 * std::numbers::pi * j / around;
-            const double r = radius * (1 + 0.05 * std::sin(13 * a) * std::sin(a) * std::cos(9 * b));
-            mesh.vertices.push_back(Vec3{std::sin(a) * std::cos(b), std::cos(a), std::sin(a) * std::sin(b)} *
-                                    r);
-        }
-    for (int i = 0; i < rings; ++i)
-        for (int j = 0; j < around; ++j) {
-            const int a = i * around + j, b = i * around + (j + 1) % around;
-            mesh.triangles.push_back({a, b, a + around});
-            mesh.triangles.push_back({b, b + around, a + around});
-        }
-    return weld(mesh, 1e-9);
+    TriangleMesh mesh = solid_sphere(radius, 2 * std::numbers::pi * radius / std::sqrt(triangles)).mesh;
+    for (Vec3& v : mesh.vertices) {
+        const double from_pole = std::atan2(std::hypot(v.x, v.z), v.y), around = std::atan2(v.z, v.x);
+        v = v * (1 + 0.05 * std::sin(13 * from_pole) * std::sin(from_pole) * std::cos(9 * around));
+    }
+    return mesh;
 }
 
 // A large mesh moves through a tank: how much of a step is cutting it into the grid?

@@ -105,6 +105,16 @@ class Diary final : public Observer {
     std::vector<std::string>& lines_;
 };
 
+// What the next step says when it fails for good.
+std::string failure_of(Driver& driver) {
+    try {
+        (void)driver.advance();
+    } catch (const StepFailure& failure) {
+        return failure.what();
+    }
+    return "";
+}
+
 }  // namespace
 
 TEST_CASE("a failed step is tried again with half the time step, from the same state") {
@@ -147,12 +157,7 @@ TEST_CASE("after the last halving the run fails with a message, and the last goo
     Driver& driver = run.start();
     for (int n = 0; n < 3; ++n) (void)driver.advance();
     const std::uint64_t before = hash_of(driver);
-    std::string message;
-    try {
-        (void)driver.advance();
-    } catch (const StepFailure& failure) {
-        message = failure.what();
-    }
+    const std::string message = failure_of(driver);
     CAPTURE(message);
     CHECK(message.find("step 3") != std::string::npos);
     CHECK(message.find("t = 0.3 s") != std::string::npos);
@@ -171,12 +176,7 @@ TEST_CASE("without retries a failed step ends the run at once") {
     Driver& driver = run.start();
     (void)driver.advance();
     const std::uint64_t before = hash_of(driver);
-    std::string message;
-    try {
-        (void)driver.advance();
-    } catch (const StepFailure& failure) {
-        message = failure.what();
-    }
+    const std::string message = failure_of(driver);
     CHECK(message.find("retries are off") != std::string::npos);
     CHECK(run.attempts.size() == 2);
     CHECK(hash_of(driver) == before);

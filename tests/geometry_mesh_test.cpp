@@ -30,22 +30,7 @@ TriangleMesh cube() {
 }
 
 // A sphere of radius 1 made of latitude rings.
-TriangleMesh ball(int rings) {
-    TriangleMesh mesh;
-    const int around = 2 * rings;
-    for (int i = 0; i <= rings; ++i)
-        for (int j = 0; j < around; ++j) {
-            const double a = std::numbers::pi * i / rings, b = 2 * std::numbers::pi * j / around;
-            mesh.vertices.push_back({std::sin(a) * std::cos(b), std::cos(a), std::sin(a) * std::sin(b)});
-        }
-    for (int i = 0; i < rings; ++i)
-        for (int j = 0; j < around; ++j) {
-            const int a = i * around + j, b = i * around + (j + 1) % around;
-            mesh.triangles.push_back({a, b, a + around});
-            mesh.triangles.push_back({b, b + around, a + around});
-        }
-    return weld(mesh, 1e-9);
-}
+TriangleMesh ball(int rings) { return solid_sphere(1, std::numbers::pi / rings).mesh; }
 
 std::string as_obj(const TriangleMesh& mesh) {
     std::string text = "# a comment\nmtllib x.mtl\no thing\n";

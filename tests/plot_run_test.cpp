@@ -1,11 +1,9 @@
 // From the folder of a run to its charts, by the functions and by the command.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -15,6 +13,7 @@
 #include "plot/gallery.h"
 #include "plot/run_charts.h"
 #include "plot/validation_charts.h"
+#include "tests/program_says.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"
 #include "tests/xml_checker.h"
@@ -90,24 +89,7 @@ std::map<std::string, Chart> by_name(const std::vector<NamedChart>& charts) {
     return result;
 }
 
-struct Outcome {
-    int code;
-    std::string text;
-};
-Outcome plot(const std::string& arguments) {
-    std::FILE* pipe = ::popen(fmt::format("'{}' plot {} 2>&1", FLOTSAM_BINARY, arguments).c_str(), "r");
-    REQUIRE(pipe != nullptr);
-    Outcome outcome;
-    char buffer[4096];
-    while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, pipe))
-        outcome.text.append(buffer, count);
-    const int status = ::pclose(pipe);
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    return outcome;
-}
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
+Said plot(const std::string& arguments) { return flotsam_says("plot " + arguments); }
 
 }  // namespace
 
@@ -161,7 +143,7 @@ TEST_CASE("the command writes every chart and a page that shows them; a new run 
     const ScratchFolder scratch;
     const fs::path folder = scratch / "run";
     run_small_tank(folder);
-    const Outcome done = plot(folder.string());
+    const Said done = plot(folder.string());
     CHECK(done.code == 0);
     CHECK(contains(done.text, "16 charts; open " + (folder / "plots/index.html").string()));
     const std::string page = read_file(folder / "plots/index.html");
@@ -207,7 +189,7 @@ TEST_CASE("a run that is still going, or was killed within a line, is drawn as f
     CHECK(plot(folder.string()).code == 0);
     CHECK(contains(read_file(folder / "plots/volume.svg"), "no values yet"));
     fs::remove(folder / "audit.csv");
-    const Outcome before = plot(folder.string());
+    const Said before = plot(folder.string());
     CHECK(before.code == 2);
     CHECK(contains(before.text, "audit.csv is missing"));
 }
@@ -217,7 +199,7 @@ TEST_CASE("without its scene a run is drawn too, and says what is missing") {
     const fs::path folder = scratch / "run";
     run_small_tank(folder);
     write_file(folder / "scene.toml", "[scene\n");
-    const Outcome done = plot(folder.string());
+    const Said done = plot(folder.string());
     CHECK(done.code == 0);
     CHECK(contains(done.text, "warning: the scene of the run cannot be read"));
     CHECK(fs::exists(folder / "plots/volume.svg"));
@@ -232,7 +214,7 @@ TEST_CASE("without its scene a run is drawn too, and says what is missing") {
 TEST_CASE("what is not a run, and tables that are damaged, are refused with their place") {
     const ScratchFolder scratch;
     fs::create_directories(scratch / "empty");
-    const Outcome empty = plot((scratch / "empty").string());
+    const Said empty = plot((scratch / "empty").string());
     CHECK(empty.code == 2);
     CHECK(contains(empty.text, "empty is not the folder of a run: there is no run.toml in it"));
     CHECK(contains(plot((scratch / "nowhere").string()).text, "it does not exist"));

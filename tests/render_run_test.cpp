@@ -1,7 +1,6 @@
 // From a run folder to its pictures: what is skipped, what is drawn again, and what goes wrong.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -11,6 +10,7 @@
 #include "io/run.h"
 #include "render/png.h"
 #include "render/run_pictures.h"
+#include "tests/program_says.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"
 
@@ -65,24 +65,6 @@ std::string error_of(const fs::path& folder, const PictureSettings& settings) {
         return error.what();
     }
     return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
-struct Said {
-    int code;
-    std::string text;
-};
-Said flotsam_says(const std::string& arguments, const std::string& before = "") {
-    std::FILE* pipe = ::popen(fmt::format("{} '{}' {} 2>&1", before, FLOTSAM_BINARY, arguments).c_str(), "r");
-    REQUIRE(pipe != nullptr);
-    std::string text;
-    char buffer[4096];
-    while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, count);
-    const int status = ::pclose(pipe);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, text};
 }
 
 }  // namespace

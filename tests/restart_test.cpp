@@ -2,15 +2,18 @@
 // same bytes.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <random>
 #include <thread>
 
 #include "io/atomic_file.h"
+#include "io/number_table.h"
 #include "tests/run_results.h"
 #include "tests/scratch_folder.h"
 
@@ -42,6 +45,83 @@ name = "middle"
 height = 0.5
 )";
 
+// A dam break against rigid bodies: a stack of two, a float tied to an anchor, a wheel with a motor, and a
+// buoy on a spring.
+constexpr const char* bodies_scene = R"(
+[scene]
+duration = 0.5
+[domain]
+size = [1.0, 0.8, 0.6]
+resolution = 20
+[[liquid.fill]]
+box = { min = [0, 0, 0], max = [0.3, 0.64, 0.6] }
+[output]
+particles = true
+checkpoint_every = 3
+[[solid]]
+name = "lower"
+motion = "rigid"
+shape = { box = [0.15, 0.15, 0.15] }
+position = [0.42, 0.075, 0.2]
+density = 300
+[[solid]]
+name = "upper"
+motion = "rigid"
+shape = { cylinder = [0.06, 0.1] }
+position = [0.42, 0.2, 0.2]
+density = 600
+[[solid]]
+name = "float"
+motion = "rigid"
+shape = { sphere = 0.08 }
+position = [0.62, 0.1, 0.3]
+density = 100
+[[solid]]
+name = "anchor"
+motion = "rigid"
+shape = { box = [0.12, 0.1, 0.2] }
+position = [0.8, 0.05, 0.3]
+density = 4000
+[[solid]]
+name = "wheel"
+motion = "rigid"
+shape = { gear = [0.09, 0.06, 6] }
+rotation = { axis = [1, 0, 0], degrees = 90 }
+position = [0.45, 0.15, 0.45]
+density = 800
+[[solid]]
+name = "buoy"
+motion = "rigid"
+shape = { capsule = [0.05, 0.06] }
+position = [0.88, 0.2, 0.5]
+density = 200
+[[joint]]
+name = "tie"
+kind = "ball"
+a = "float"
+b = "anchor"
+at = [0.71, 0.08, 0.3]
+[[joint]]
+name = "axle"
+kind = "hinge"
+a = "wheel"
+at = [0.45, 0.15, 0.45]
+axis = [0, 0, 1]
+motor_speed = 3
+motor_torque = 0.5
+[[joint]]
+name = "rope"
+kind = "spring"
+a = "buoy"
+at = [0.88, 0.2, 0.5]
+to = [0.95, 0.6, 0.5]
+stiffness = 20
+damping = 0.5
+[[probe]]
+name = "push"
+force = "lower"
+)";
+
 class Program {
   public:
     explicit Program(std::vector<std::string> arguments) {
@@ -61,6 +141,11 @@ class Program {
         }
     }
     void send(int signal) const { ::kill(pid_, signal); }
+    bool ended() const {
+        siginfo_t info{};
+        ::waitid(P_PID, id_t(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+        return info.si_pid != 0;
+    }
     // Its exit code, or 128 + the signal that ended it.
     int wait() const {
         int status = 0;
@@ -84,7 +169,9 @@ struct Runs {
         all.insert(all.end(), more.begin(), more.end());
         return all;
     }
-    Runs() : scene_file(folder / "scene.toml") { write_file(scene_file, scene); }
+    explicit Runs(const char* text = scene) : scene_file(folder / "scene.toml") {
+        write_file(scene_file, text);
+    }
     // A scene of the repository.
     Runs(const std::string& name, std::vector<std::string> small)
         : scene_file(fs::path(FLOTSAM_SOURCE_DIR) / "scenes" / name), settings(std::move(small)) {
@@ -94,23 +181,34 @@ struct Runs {
     RunResults results(const std::string& name) const { return run_results(folder / name); }
 };
 
-// Kills runs at random moments, resumes them, and compares each with one that was left alone. Where the
-// machine is busy with other things some runs end before their moment; `least` kills must have happened.
+// Kills runs at random moments, resumes them, and compares each with one that was left alone. A moment is a
+// number of frames: seconds mean little on a machine that is busy with other things. One in the last frame
+// may still come too late; `least` kills must have happened.
 void kill_and_resume(const Runs& runs, int count, int least) {
     const auto begin = Clock::now();
     REQUIRE(Program(runs.arguments("whole")).wait() == 0);
     const std::chrono::duration<double> whole = Clock::now() - begin;
     const auto expected = runs.results("whole");
+    const auto surface = [&](const std::string& name, int frame) {
+        return runs.folder / name / fmt::format("frames/surface_{:04}.ply", frame);
+    };
+    int frames = 0;
+    while (fs::exists(surface("whole", frames + 1))) ++frames;
+    const auto frame_time = whole / frames;
 
     std::mt19937 random(2);
-    std::uniform_real_distribution<double> moment(0.0, whole.count());
     int killed = 0;
     for (int n = 0; n < count; ++n) {
         const std::string name = std::to_string(n);
         // Every other run is killed a second time, on its way from the checkpoint.
+        double moment = -1;  // before the first frame
         for (int kill = 0; kill <= n % 2; ++kill) {
+            moment = std::uniform_real_distribution<double>(moment, frames)(random);
+            const int frame = int(std::floor(moment));
             const Program program(runs.arguments(name, {"--resume"}));
-            std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
+            while (frame >= 0 && !fs::exists(surface(name, frame)) && !program.ended())
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            std::this_thread::sleep_for((moment - frame) * frame_time);
             program.send(SIGKILL);
             killed += program.wait() == 128 + SIGKILL;
         }
@@ -148,15 +246,32 @@ const std::vector<SolidScene> solid_scenes{
 
 TEST_CASE("killed at ten random moments and resumed: ten identical results") {
     const Runs runs;
-    kill_and_resume(runs, 10, 10);
+    kill_and_resume(runs, 10, 12);
     CHECK(runs.results("whole").size() > 24 * 3);
 }
 
 TEST_CASE("the same with solids in the scene") {
     for (const SolidScene& entry : solid_scenes) {
         CAPTURE(entry.file);
-        kill_and_resume(Runs(entry.file, entry.small), 4, 2);
+        kill_and_resume(Runs(entry.file, entry.small), 4, 4);
     }
+}
+
+TEST_CASE("the same with rigid bodies, contacts and joints") {
+    const Runs runs(bodies_scene);
+    kill_and_resume(runs, 4, 4);
+    // Bodies that nothing touches would prove nothing.
+    const NumberTable places = read_number_table(runs.folder / "whole/transforms.csv");
+    const auto moved = [&](const std::string& what, std::size_t frame) {
+        const std::vector<double>* column = places.find(what);
+        REQUIRE(column != nullptr);
+        return column->at(frame) - column->front();
+    };
+    CHECK(std::abs(moved("upper.y", 3)) < 1e-3);  // it would have fallen by 8 cm
+    for (const char* what : {"lower.x", "upper.x", "float.x", "buoy.x"})
+        CHECK(std::abs(moved(what, 12)) > 0.01);
+    CHECK(std::abs(moved("wheel.qz", 12)) > 0.1);
+    CHECK(std::hypot(moved("wheel.x", 12), moved("wheel.y", 12)) < 1e-3);
 }
 
 TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code") {
@@ -171,6 +286,7 @@ TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code
 
 TEST_CASE("1, 2 and 7 threads give the same bytes") {
     compare_threads(Runs());
+    compare_threads(Runs(bodies_scene));
     for (const SolidScene& entry : solid_scenes) {
         CAPTURE(entry.file);
         compare_threads(Runs(entry.file, entry.small));

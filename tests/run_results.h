@@ -25,7 +25,7 @@ inline std::string without_times(const std::string& table) {
     return result;
 }
 
-// Name and bytes of every frame file, of the audit and of the probes.
+// Name and bytes of every frame file, of the audit and of the probes, and where solids went.
 using RunResults = std::map<std::string, std::string>;
 inline RunResults run_results(const std::filesystem::path& folder) {
     RunResults files;
@@ -33,6 +33,8 @@ inline RunResults run_results(const std::filesystem::path& folder) {
         files[entry.path().filename().string()] = read_file(entry.path());
     files["audit.csv"] = without_times(read_file(folder / "audit.csv"));
     files["probes.csv"] = read_file(folder / "probes.csv");
+    for (const char* name : {"transforms.csv", "bodies.csv", "solids.glb"})
+        if (std::filesystem::exists(folder / name)) files[name] = read_file(folder / name);
     return files;
 }
 

@@ -257,6 +257,22 @@ TEST_CASE("2D scenes are slabs in which z does not matter") {
     CHECK(parse(with(text, "[1.0, 0.5]", "[1.0, 0.5, 0.5]")).warnings.size() == 1);
 }
 
+TEST_CASE("in 2D solids are turned and spun, about z only") {
+    const std::string text =
+        "[scene]\nduration = 1\ndimensions = 2\n[domain]\nsize = [1.0, 0.5]\nresolution = 20\n"
+        "[[liquid.fill]]\nlevel = 0.1\n[[solid]]\nname = \"a\"\nmotion = \"scripted\"\n"
+        "shape = { box = [0.2, 0.05] }\nposition = [0.5, 0.3]\n"
+        "rotation = { axis = [0, 0, 2], degrees = 90 }\nspin = [0, 0, 3]\n";
+    const Scene scene = parse(text);
+    const Solid& solid = scene.scenario.solids[0];
+    CHECK(length(solid.start.rotation * Vec3{1, 0, 0} - Vec3{0, 1, 0}) < 1e-12);
+    CHECK(length(pose_at(solid, 0.5).rotation * Vec3{0, -1, 0} - Vec3{std::cos(1.5), std::sin(1.5), 0}) <
+          1e-12);
+    for (const char* other : {"[0, 3, 0]", "[3, 0, 0]"})
+        check_contains(error_of(with(text, "[0, 0, 3]", other)), "in 2D solids turn about z only");
+    check_contains(error_of(with(text, "[0, 0, 2]", "[0, 1, 0]")), "in 2D solids turn about z only");
+}
+
 TEST_CASE("sides are rounded to whole cells, and that is said") {
     const Scene scene = parse(good, {"domain.size=[1.0, 0.61, 0.6]"});
     CHECK(scene.scenario.domain.cells == Int3{50, 31, 30});

@@ -22,8 +22,8 @@ class Shape {
 };
 using ShapePtr = std::shared_ptr<const Shape>;
 
-// Whether the straight way from a to b comes nearer to a shape than `gap` [m]. It is looked at every `least_step` [m], or
-// less often where the shape is farther away.
+// Whether the straight way from a to b comes nearer to a shape than `gap` [m]. It is looked at every
+// `least_step` [m], or less often where the shape is farther away.
 bool meets(const Shape& shape, Vec3 a, Vec3 b, double gap, double least_step);
 
 ShapePtr make_sphere(Vec3 center, double radius);

@@ -71,12 +71,12 @@ std::string text_in(const std::string& toml, std::string_view key) {
     if (at == std::string::npos) return "";
     std::string text;
     for (at += begin.size(); at < toml.size() && toml[at] != '"'; ++at) {
-        if (toml[at] != '\\') {
-            text += toml[at];
-        } else if (++at < toml.size() && toml[at] == 'u') {  // \u and four digits, as toml_string writes it
+        const bool escaped = toml[at] == '\\';
+        if (escaped && ++at == toml.size()) break;
+        if (escaped && toml[at] == 'u') {  // and four digits, as toml_string writes it
             text += static_cast<char>(std::strtol(toml.substr(at + 1, 4).c_str(), nullptr, 16));
             at += 4;
-        } else if (at < toml.size()) {
+        } else {
             text += toml[at];
         }
     }

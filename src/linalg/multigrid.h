@@ -5,10 +5,11 @@
 // so simple a cycle converge alike at every resolution is how a coarse network is made: as resistors in
 // series. Rank-6 terms (low_rank.h) take part on every level: their fluxes are summed like residuals, and the
 // smoother divides by D + J C J^T instead of D, which keeps the eigenvalues below 2 whatever the bodies
-// weigh. A coarse link is the sum of its children's links, each lengthened by the way from the child's centre
-// to its parent's centre; where a parent has only one layer of children along an axis that way is zero, so
-// partly filled parents at a surface keep their true distance to it. Everything is a sum over tiles in a
-// fixed order: the same bits on any number of threads.
+// weigh; on coarse levels the compliance of small bodies is reduced (coarsen in multigrid.cpp). A coarse link
+// is the sum of its children's links, each lengthened by the way from the child's centre to its parent's
+// centre; where a parent has only one layer of children along an axis that way is zero, so partly filled
+// parents at a surface keep their true distance to it. Everything is a sum over tiles in a fixed order: the
+// same bits on any number of threads.
 #pragma once
 
 #include <span>

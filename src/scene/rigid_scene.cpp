@@ -8,23 +8,12 @@
 
 #include "core/check.h"
 #include "geometry/mesh_distance.h"
-#include "scene/suggest.h"
+#include "scene/scene_reader.h"
+#include "scene/solid_scene.h"
 
 namespace flotsam {
 
 namespace {
-
-Vec3 vector_of(const TomlNode& list) {
-    Vec3 v;
-    for (std::size_t axis = 0; axis < std::min<std::size_t>(3, list.items.size()); ++axis)
-        v[int(axis)] = list.items[axis].number;
-    return v;
-}
-
-double number_or(const TomlNode& table, std::string_view key, double fallback) {
-    const TomlNode* node = table.find(key);
-    return node ? node->number : fallback;
-}
 
 // What the body is made of: all of its mesh, or a wall below its surface.
 std::optional<VolumeMoments> material(const TomlNode& entry, const SolidShape& shape, Mistakes& mistakes) {
@@ -53,13 +42,10 @@ Vec3 motion_vector(const TomlNode& entry, std::string_view key, const std::optio
     const TomlNode* node = entry.find(key);
     if (!node) return {};
     const bool turn = key == "spin";
-    const Vec3 v = vector_of(*node);
+    const Vec3 v = read_vector(*node, slab.has_value(), mistakes);
     if (slab && (turn ? v.x != 0 || v.y != 0 : v.z != 0))
         mistakes.add(node->place, turn ? "in 2D solids turn about z only" : "nothing moves along z in 2D",
                      turn ? "write spin = [0, 0, ...]" : "set the third number to 0 or leave it out");
-    if (!slab && node->items.size() < 3)
-        mistakes.add(node->place, "two numbers are enough only in 2D",
-                     "give x, y and z, or set scene.dimensions = 2");
     return v;
 }
 
@@ -83,16 +69,13 @@ MassProperties mass_of(const TomlNode& entry, const SolidShape& shape, const std
         mass_properties(*moments, inside * (density ? density->number : mass->number / volume));
     const TomlNode* ballast = entry.find("ballast");
     if (!ballast) return body;
-    const TomlNode& at = *ballast->find("position");
-    if (!slab && at.items.size() < 3)
-        mistakes.add(at.place, "two numbers are enough only in 2D",
-                     "give x, y and z, or set scene.dimensions = 2");
-    Vec3 place = vector_of(at);
+    const TomlNode& at = ballast->at("position");
+    Vec3 place = read_vector(at, slab.has_value(), mistakes);
     if (slab) place.z = 0;
     if (shape.distance->distance(place) > 0)
         mistakes.add(at.place, "the ballast lies outside the solid",
                      "its position counts from that of the solid, along the solid's own axes");
-    return with_point_mass(body, ballast->find("mass")->number, place);
+    return with_point_mass(body, ballast->at("mass").number, place);
 }
 
 Locks locks_of(const TomlNode& entry, bool flat) {
@@ -146,17 +129,9 @@ class JointReader {
     }
 
     void read_solids() {
-        std::vector<std::string_view> known;
-        for (const Solid& solid : solids_) known.push_back(solid.name);
         const auto index_of = [&](std::string_view key) {
             const TomlNode* node = entry_.find(key);
-            if (!node) return the_world;
-            const auto at = std::find(known.begin(), known.end(), node->text);
-            if (at != known.end()) return int(at - known.begin());
-            mistakes_.add(
-                node->place, fmt::format("there is no solid called \"{}\"", node->text),
-                known.empty() ? "this scene has no solids: add a [[solid]]" : suggestion(node->text, known));
-            return the_world;
+            return node ? solid_named(*node, solids_, mistakes_).value_or(the_world) : the_world;
         };
         joint_.a = index_of("a");
         joint_.b = index_of("b");
@@ -171,11 +146,8 @@ class JointReader {
     }
 
     Vec3 point(const TomlNode& list) {
-        Vec3 p = vector_of(list);
+        Vec3 p = read_vector(list, slab_.has_value(), mistakes_);
         if (slab_) p.z = 0.5 * slab_->depth;
-        if (!slab_ && list.items.size() < 3)
-            mistakes_.add(list.place, "two numbers are enough only in 2D",
-                          "give x, y and z, or set scene.dimensions = 2");
         return p;
     }
 
@@ -184,7 +156,7 @@ class JointReader {
         only_for(has_axis, {"axis"});
         Vec3 axis{1, 0, 0};
         if (const TomlNode* given = entry_.find("axis"); has_axis && given) {
-            axis = vector_of(*given);
+            axis = three_numbers(*given);
             if (axis == Vec3{})
                 mistakes_.add(given->place, "the axis has no direction",
                               "write for example axis = [0, 0, 1]");
@@ -206,7 +178,7 @@ class JointReader {
                 mistakes_.add(entry_.place, "a spring needs 'to': where its other end is",
                               "write for example to = [0.5, 1.0, 0.5]");
             else
-                joint_.rest_length = number_or(entry_, "rest_length", length(point(*to) - at));
+                joint_.rest_length = entry_.number_or("rest_length", length(point(*to) - at));
         }
     }
 
@@ -238,8 +210,8 @@ class JointReader {
     }
 
     void read_motor() {
-        joint_.motor_speed = number_or(entry_, "motor_speed", 0);
-        joint_.motor_torque = number_or(entry_, "motor_torque", 0);
+        joint_.motor_speed = entry_.number_or("motor_speed", 0);
+        joint_.motor_torque = entry_.number_or("motor_torque", 0);
         if (entry_.find("motor_speed") && !entry_.find("motor_torque"))
             mistakes_.add(entry_.find("motor_speed")->place,
                           "a motor needs 'motor_torque': the most it can do",
@@ -247,8 +219,8 @@ class JointReader {
     }
 
     void read_spring() {
-        joint_.stiffness = number_or(entry_, "stiffness", 0);
-        joint_.damping = number_or(entry_, "damping", 0);
+        joint_.stiffness = entry_.number_or("stiffness", 0);
+        joint_.damping = entry_.number_or("damping", 0);
         if (!entry_.find("stiffness"))
             mistakes_.add(entry_.place, "a spring needs its 'stiffness'",
                           "write for example stiffness = 100");
@@ -318,15 +290,15 @@ std::vector<TableRule> joint_tables() {
 RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShape* shape,
                            const std::optional<Slab>& slab, Mistakes& mistakes) {
     RigidProperties properties;
-    properties.friction = number_or(entry, "friction", properties.friction);
-    properties.restitution = number_or(entry, "restitution", properties.restitution);
+    properties.friction = entry.number_or("friction", properties.friction);
+    properties.restitution = entry.number_or("restitution", properties.restitution);
     if (motion != Motion::rigid) {
         for (const std::string_view key : {"mass", "hollow", "ballast", "lock"})
             if (const TomlNode* node = entry.find(key); node && motion != Motion::elastic)
                 mistakes.add(node->place, fmt::format("only a rigid solid has '{}'", key),
                              "write motion = \"rigid\", or remove it");
-        if (number_or(entry, "release", 0) > 0)
-            mistakes.add(entry.find("release")->place, "only a rigid solid has 'release'",
+        if (entry.number_or("release", 0) > 0)
+            mistakes.add(entry.at("release").place, "only a rigid solid has 'release'",
                          "write motion = \"rigid\", or remove it");
         return properties;
     }
@@ -334,7 +306,7 @@ RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShap
     properties.velocity = motion_vector(entry, "velocity", slab, mistakes);
     properties.spin = motion_vector(entry, "spin", slab, mistakes);
     properties.locked = locks_of(entry, slab.has_value());
-    properties.release = number_or(entry, "release", 0);
+    properties.release = entry.number_or("release", 0);
     if (const TomlNode* release = entry.find("release");
         release && properties.release > 0 && (entry.find("velocity") || entry.find("spin")))
         mistakes.add(release->place, "what is held until its release starts from rest",

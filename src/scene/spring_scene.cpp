@@ -158,7 +158,7 @@ void read_springs(const TomlNode& entry, const Domain& domain, Solid& solid, Mis
     solid.shape.mesh = springs.net->mesh;  // the one that deforms
 }
 
-void fit_springs(const TomlNode& entry, Scenario& scenario, Solid& solid, const Warn& warn) {
+void fit_springs(const TomlNode& entry, Scenario& scenario, Solid& solid, SceneReader& reader) {
     if (!solid.spring.net) return;
     SpringProperties& springs = solid.spring;
     const double pressure = highest_pressure(scenario);
@@ -179,16 +179,18 @@ void fit_springs(const TomlNode& entry, Scenario& scenario, Solid& solid, const 
     if (inside > 0.25 * scenario.domain.h) {
         SpringProperties fitting = springs;
         fit_repulsion(fitting, scenario, pressure);
-        warn(repulsion ? repulsion->place : entry.place,
-             fmt::format("water will come {:.2g} m into \"{}\": a repulsion of {:.3g} N/m with a radius of "
-                         "{:.3g} m keeps it out",
-                         inside, solid.name, fitting.repulsion, fitting.radius));
+        reader.warn(
+            repulsion ? repulsion->place : entry.place,
+            fmt::format("water will come {:.2g} m into \"{}\": a repulsion of {:.3g} N/m with a radius of "
+                        "{:.3g} m keeps it out",
+                        inside, solid.name, fitting.repulsion, fitting.radius));
     }
     const double limit = repulsion_dt(springs, scenario);
     if (scenario.time.time_step > 0.7 * limit)
-        warn(entry.place, fmt::format("a time_step of {:.3g} s is too long for the repulsion of \"{}\": "
-                                      "at most {:.3g} s; leave time_step out to have it chosen",
-                                      scenario.time.time_step, solid.name, 0.7 * limit));
+        reader.warn(entry.place,
+                    fmt::format("a time_step of {:.3g} s is too long for the repulsion of \"{}\": "
+                                "at most {:.3g} s; leave time_step out to have it chosen",
+                                scenario.time.time_step, solid.name, 0.7 * limit));
 }
 
 }  // namespace flotsam

@@ -1,12 +1,10 @@
 // Scene files: what belongs to solids made of springs.
 #pragma once
 
-#include <functional>
-#include <string>
 #include <vector>
 
+#include "scene/scene_reader.h"
 #include "scene/schema.h"
-#include "scene/toml_tree.h"
 #include "world/scenario.h"
 
 namespace flotsam {
@@ -15,14 +13,12 @@ namespace flotsam {
 std::vector<KeyRule> spring_keys();
 TableRule spring_table();
 
-using Warn = std::function<void(Place, const std::string&)>;
-
 // Builds the net of a validated [[solid]] whose shape and motion are known, or adds to `mistakes` what a
 // solid of another kind cannot have.
 void read_springs(const TomlNode& entry, const Domain& domain, Solid& solid, Mistakes& mistakes);
 
 // Fits how the solid repels markers to the whole scene, which must be read by now. Warns when what the scene
 // says itself lets water in, or needs shorter steps than it asks for.
-void fit_springs(const TomlNode& entry, Scenario& scenario, Solid& solid, const Warn& warn);
+void fit_springs(const TomlNode& entry, Scenario& scenario, Solid& solid, SceneReader& reader);
 
 }  // namespace flotsam

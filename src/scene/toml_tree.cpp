@@ -27,6 +27,23 @@ TomlNode* TomlNode::find(std::string_view key) {
     return const_cast<TomlNode*>(std::as_const(*this).find(key));
 }
 
+const TomlNode& TomlNode::at(std::string_view key) const {
+    const TomlNode* node = find(key);
+    FLOTSAM_CHECK(node != nullptr);
+    return *node;
+}
+
+double TomlNode::number_or(std::string_view key, double fallback) const {
+    const TomlNode* node = find(key);
+    return node ? node->number : fallback;
+}
+
+const std::vector<TomlNode>& TomlNode::entries(std::string_view key) const {
+    static const std::vector<TomlNode> none;
+    const TomlNode* node = find(key);
+    return node ? node->items : none;
+}
+
 TomlNode& TomlNode::set(std::string_view key, Place key_place, TomlNode value) {
     for (Member& member : members)
         if (member.key == key) {

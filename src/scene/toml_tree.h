@@ -33,6 +33,9 @@ struct TomlNode {
     bool is(Kind k) const { return kind == k; }
     const TomlNode* find(std::string_view key) const;
     TomlNode* find(std::string_view key);
+    const TomlNode& at(std::string_view key) const;  // must be there
+    double number_or(std::string_view key, double fallback) const;
+    const std::vector<TomlNode>& entries(std::string_view key) const;  // of an array; none when it is absent
     TomlNode& set(std::string_view key, Place key_place, TomlNode value);  // adds or replaces a member
 
     static TomlNode make_text(std::string value, Place place);

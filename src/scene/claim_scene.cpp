@@ -1,0 +1,250 @@
+#include "scene/claim_scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "scene/solid_scene.h"
+#include "scene/suggest.h"
+
+namespace flotsam {
+
+namespace {
+
+using Kind = TomlNode::Kind;
+
+// A probe of a solid: what the liquid does to it, or where it is; false when the entry is none.
+bool read_solid_probe(SceneReader& reader, const TomlNode& entry, const std::string& name,
+                      const std::vector<Solid>& solids, std::vector<Probe>& probes) {
+    static constexpr std::pair<std::string_view, Probe::Kind> kinds[] = {
+        {"force", Probe::Kind::force_x},
+        {"torque", Probe::Kind::torque_x},
+        {"wetted_area", Probe::Kind::wetted_area},
+        {"position", Probe::Kind::position_x},
+        {"tilt", Probe::Kind::tilt},
+        {"volume", Probe::Kind::volume}};
+    for (const auto& [key, kind] : kinds) {
+        const TomlNode* node = entry.find(key);
+        if (!node) continue;
+        const int solid = solid_named(*node, solids, reader.mistakes).value_or(0);
+        if (kind == Probe::Kind::wetted_area || kind >= Probe::Kind::tilt) {
+            probes.push_back({name, kind, {}, solid});
+        } else {
+            for (int axis = 0; axis < 3; ++axis)
+                probes.push_back(
+                    {fmt::format("{}.{}", name, "xyz"[axis]), Probe::Kind(int(kind) + axis), {}, solid});
+        }
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<TableRule> claim_tables() {
+    const auto at_point = [](std::string_view name, std::string_view unit, std::string_view meaning) {
+        return KeyRule{.name = name, .types = a_list, .unit = unit, .meaning = meaning, .min_count = 2};
+    };
+    const auto of_solid = [](std::string_view name, std::string_view unit, std::string_view meaning) {
+        return KeyRule{.name = name, .types = a_text, .unit = unit, .meaning = meaning};
+    };
+
+    return {{"probe",
+             "[[probe]]",
+             "A measurement at a point or of a solid, written to probes.csv every step. A claim can name it: "
+             "`probe.NAME`.",
+             {{.name = "name", .types = a_text, .meaning = "letters, digits, - and _", .required = true},
+              {.name = "height",
+               .types = a_number | a_list,
+               .unit = "m",
+               .meaning = "of the highest surface above [x, z] (2D: above x)",
+               .min_count = 1,
+               .max_count = 2},
+              {.name = "width",
+               .types = a_number,
+               .unit = "m",
+               .fallback = "0.0",
+               .meaning = "a height is the mean over so much of x around its place",
+               .low = 0},
+              at_point("pressure", "Pa", "at a point"),
+              at_point("speed", "m/s", "at a point"),
+              at_point("velocity", "m/s", "at a point; its components are NAME.x, NAME.y and NAME.z"),
+              at_point("velocity_x", "m/s", "at a point"),
+              at_point("velocity_y", "m/s", "at a point"),
+              at_point("velocity_z", "m/s", "at a point"),
+              of_solid("force", "N", "of the liquid on the solid of this name: NAME.x, NAME.y and NAME.z"),
+              of_solid("torque", "N m",
+                       "of the liquid on a solid, about its position: NAME.x, NAME.y and NAME.z"),
+              of_solid("wetted_area", "m^2", "of the solid of this name"),
+              of_solid("position", "m", "of the solid of this name: NAME.x, NAME.y and NAME.z"),
+              of_solid("tilt", "deg", "angle between the y axis of the solid of this name and the vertical"),
+              of_solid("volume", "m^3", "inside the surface of the solid of this name")},
+             {"height", "pressure", "speed", "velocity", "velocity_x", "velocity_y", "velocity_z", "force",
+              "torque", "wetted_area", "position", "tilt", "volume"}},
+
+            {"claim",
+             "[[claim]]",
+             "Something that must be seen; judged by `flotsam check`. Give `min` and/or `max`, or "
+             "`relative_to_start`, or `near`.",
+             {{.name = "what",
+               .types = a_text,
+               .meaning = "a quantity (see below) or `probe.NAME`",
+               .required = true},
+              {.name = "says", .types = a_text, .meaning = "the claim in words"},
+              {.name = "min", .types = a_number, .meaning = "at least this, in the quantity's unit"},
+              {.name = "max", .types = a_number, .meaning = "at most this, in the quantity's unit"},
+              {.name = "relative_to_start",
+               .types = a_table,
+               .meaning = "bounds on the value divided by its value at the start",
+               .inner = "bounds"},
+              {.name = "near",
+               .types = a_table,
+               .meaning = "a value and how far from it is allowed",
+               .inner = "near"},
+              {.name = "at", .types = a_number, .unit = "s", .meaning = "only at this time", .low = 0},
+              {.name = "from",
+               .types = a_number,
+               .unit = "s",
+               .meaning = "from this time on; otherwise from the start",
+               .low = 0},
+              {.name = "until",
+               .types = a_number,
+               .unit = "s",
+               .meaning = "until this time; otherwise to the end",
+               .low = 0},
+              {.name = "over",
+               .types = a_text,
+               .fallback = "\"every\"",
+               .meaning = "every: at every step; or the mean, max, min, rms or final value of that time",
+               .choices = {"every", "mean", "max", "min", "rms", "final"}}}},
+            {"bounds",
+             "relative_to_start = { ... }",
+             "Bounds on a ratio.",
+             {{.name = "min", .types = a_number, .meaning = "at least this"},
+              {.name = "max", .types = a_number, .meaning = "at most this"}}},
+            {"near",
+             "near = { ... }",
+             "A value and how far from it is allowed.",
+             {{.name = "value", .types = a_number, .meaning = "in the quantity's unit", .required = true},
+              {.name = "tolerance",
+               .types = a_number,
+               .meaning = "in the quantity's unit",
+               .low = 0,
+               .required = true}}}};
+}
+
+std::vector<Probe> read_probes(SceneReader& reader, const std::vector<Solid>& solids) {
+    std::vector<Probe> probes;
+    std::set<std::string> names;
+    static constexpr std::pair<std::string_view, Probe::Kind> kinds[] = {
+        {"height", Probe::Kind::height},         {"pressure", Probe::Kind::pressure},
+        {"speed", Probe::Kind::speed},           {"velocity", Probe::Kind::velocity_x},
+        {"velocity_x", Probe::Kind::velocity_x}, {"velocity_y", Probe::Kind::velocity_y},
+        {"velocity_z", Probe::Kind::velocity_z}};
+    for (const TomlNode& entry : reader.root.entries("probe")) {
+        reader.check_name(entry.at("name"), names, "probe");
+        Probe probe;
+        probe.name = entry.at("name").text;
+        for (const auto& [key, kind] : kinds) {
+            const TomlNode* node = entry.find(key);
+            if (!node) continue;
+            probe.kind = kind;
+            if (kind == Probe::Kind::height) {
+                const std::size_t given = node->is(Kind::array) ? node->items.size() : 1;
+                if (!reader.flat && given != 2)
+                    reader.mistakes.add(node->place, "'height' needs x and z",
+                                        "write for example height = [0.5, 0.3]");
+                const double x = node->is(Kind::array) ? node->items[0].number : node->number;
+                probe.point = {x, 0, reader.flat || given < 2 ? reader.domain.h / 2 : node->items[1].number};
+                probe.width = entry.at("width").number;
+                if (x - 0.5 * probe.width < 0 || x + 0.5 * probe.width > reader.domain.size().x)
+                    reader.mistakes.add(node->place, "the probe's width reaches beyond the domain",
+                                        "make it narrower or move the probe");
+            } else {
+                probe.point = reader.position(*node);
+            }
+            if (!Box{{}, reader.domain.size()}.contains(probe.point))
+                reader.mistakes.add(node->place,
+                                    fmt::format("the probe \"{}\" lies outside the domain", probe.name),
+                                    "move it inside");
+        }
+        if (read_solid_probe(reader, entry, probe.name, solids, probes)) continue;
+        if (entry.find("velocity")) {
+            for (const auto& [component, kind] : {std::pair{".x", Probe::Kind::velocity_x},
+                                                  {".y", Probe::Kind::velocity_y},
+                                                  {".z", Probe::Kind::velocity_z}})
+                probes.push_back({probe.name + component, kind, probe.point});
+            continue;
+        }
+        probes.push_back(probe);
+    }
+    return probes;
+}
+
+std::vector<Claim> read_claims(SceneReader& reader, const std::vector<Probe>& probes, double duration) {
+    std::vector<Claim> claims;
+    std::vector<std::string> probe_names;
+    std::vector<std::string_view> known;
+    probe_names.reserve(probes.size());
+    for (const Probe& probe : probes) probe_names.push_back("probe." + probe.name);
+    for (const Quantity& quantity : quantities()) known.push_back(quantity.name);
+    known.insert(known.end(), probe_names.begin(), probe_names.end());
+    for (const TomlNode& entry : reader.root.entries("claim")) {
+        Claim claim;
+        const TomlNode& what = entry.at("what");
+        claim.what = what.text;
+        if (std::find(known.begin(), known.end(), claim.what) == known.end())
+            reader.mistakes.add(what.place, fmt::format("nothing called \"{}\" can be measured", claim.what),
+                                suggestion(claim.what, known));
+        if (const TomlNode* says = entry.find("says")) claim.says = says->text;
+
+        const TomlNode* ratio = entry.find("relative_to_start");
+        const TomlNode* near = entry.find("near");
+        const bool absolute = entry.find("min") || entry.find("max");
+        if (absolute + (ratio != nullptr) + (near != nullptr) != 1)
+            reader.mistakes.add(entry.place, "a claim needs exactly one demand",
+                                "give min and/or max, or relative_to_start, or near");
+        const TomlNode& bounds = ratio ? *ratio : entry;
+        claim.relative_to_start = ratio != nullptr;
+        claim.min = bounds.number_or("min", claim.min);
+        claim.max = bounds.number_or("max", claim.max);
+        if (ratio && !ratio->find("min") && !ratio->find("max"))
+            reader.mistakes.add(ratio->place, "'relative_to_start' is empty", "give min and/or max");
+        if (near) {
+            claim.min = near->at("value").number - near->at("tolerance").number;
+            claim.max = near->at("value").number + near->at("tolerance").number;
+        }
+        if (claim.min > claim.max)
+            reader.mistakes.add(entry.place,
+                                fmt::format("nothing is at least {} and at most {}", claim.min, claim.max),
+                                "swap min and max");
+
+        const TomlNode* at = entry.find("at");
+        if (at && (entry.find("from") || entry.find("until")))
+            reader.mistakes.add(at->place, "'at' excludes 'from' and 'until'",
+                                "give a moment or a window, not both");
+        claim.from = at ? at->number : entry.number_or("from", claim.from);
+        claim.until = at ? at->number : entry.number_or("until", claim.until);
+        if (claim.from > claim.until)
+            reader.mistakes.add(
+                entry.place, fmt::format("'until' ({} s) is before 'from' ({} s)", claim.until, claim.from),
+                "swap them");
+        if (claim.from > duration)
+            reader.mistakes.add(
+                entry.place,
+                fmt::format("the claim looks at {} s, but the scene ends at {} s", claim.from, duration),
+                "raise scene.duration or look earlier");
+
+        const std::string& over = entry.at("over").text;
+        static constexpr std::pair<std::string_view, Claim::Over> overs[] = {
+            {"every", Claim::Over::every}, {"mean", Claim::Over::mean}, {"max", Claim::Over::max},
+            {"min", Claim::Over::min},     {"rms", Claim::Over::rms},   {"final", Claim::Over::final}};
+        for (const auto& [word, value] : overs)
+            if (word == over) claim.over = value;
+        claims.push_back(claim);
+    }
+    return claims;
+}
+
+}  // namespace flotsam

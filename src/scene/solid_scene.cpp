@@ -1,0 +1,544 @@
+#include "scene/solid_scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+
+#include "core/check.h"
+#include "geometry/mesh_sequence.h"
+#include "scene/rigid_scene.h"
+#include "scene/spring_scene.h"
+#include "scene/suggest.h"
+
+namespace flotsam {
+
+namespace {
+
+// The files of an animated mesh, numbered without a gap; none when a mistake was found.
+std::vector<std::filesystem::path> sequence_files(SceneReader& reader, const TomlNode& node,
+                                                  std::int64_t first) {
+    const std::size_t hash = node.text.find('#');
+    const std::size_t end = node.text.find_first_not_of('#', std::min(hash, node.text.size()));
+    if (hash == std::string::npos ||
+        (end != std::string::npos && node.text.find('#', end) < std::string::npos) ||
+        node.text.find('\0') != std::string::npos) {
+        reader.mistakes.add(node.place, "'files' needs one row of # where the number stands",
+                            "write for example files = \"fin_####.obj\"");
+        return {};
+    }
+    const std::size_t digits = std::min(end, node.text.size()) - hash;
+    const auto name = [&](std::int64_t number) {
+        return fmt::format("{}{:0{}}{}", node.text.substr(0, hash), number, digits,
+                           end == std::string::npos ? "" : node.text.substr(end));
+    };
+    const auto exists = [&](std::int64_t number) {
+        std::error_code error;
+        return std::filesystem::is_regular_file(reader.folder / name(number), error);
+    };
+    std::vector<std::filesystem::path> files;
+    for (std::int64_t number = first; exists(number); ++number)
+        files.push_back(reader.hashed_mesh_file(reader.folder / name(number)));
+    const std::int64_t missing = first + static_cast<std::int64_t>(files.size());
+    if (exists(missing + 1))
+        reader.mistakes.add(node.place,
+                            fmt::format("'{}' is missing, but '{}' exists", name(missing), name(missing + 1)),
+                            "number the files without a gap, or begin with another 'first'");
+    else if (files.size() < 2)
+        reader.mistakes.add(
+            node.place, fmt::format("an animation needs two files at least; there is no '{}'", name(missing)),
+            "paths are relative to the scene file; 'first' is the number of the first file");
+    else
+        return files;
+    return {};
+}
+
+// Makes an animated mesh the shape of a solid.
+void read_sequence(SceneReader& reader, const TomlNode& table, Solid& solid) {
+    const TomlNode& node = table.at("files");
+    if (solid.motion != Motion::scripted)
+        reader.mistakes.add(node.place, "only a scripted solid can have an animated mesh",
+                            "write motion = \"scripted\"");
+    const std::vector<std::filesystem::path> files = sequence_files(reader, node, table.at("first").integer);
+    if (files.empty()) return;
+    try {
+        auto sequence = std::make_shared<MeshSequence>(read_mesh_sequence(files, table.at("scale").number));
+        sequence->rate = table.at("rate").number;
+        sequence->loop = table.at("loop").boolean;
+        solid.sequence = sequence;
+        solid.shape = {shape_at(solid, 0).shape, body_mesh_at(solid, 0)};
+    } catch (const UserError& error) {
+        reader.add_nested(node.place, error.what());
+    }
+}
+
+// Of a body that goes right through a slab [m].
+double slab_mesh_depth(const SceneReader& reader) { return 3 * reader.domain.h; }
+
+std::optional<Slab> slab(const SceneReader& reader) {
+    return reader.flat ? std::optional(Slab{reader.domain.h, slab_mesh_depth(reader)}) : std::nullopt;
+}
+
+// The shape of a solid in body coordinates; nothing when a mistake was found.
+std::optional<SolidShape> read_shape(SceneReader& reader, const TomlNode& shape) {
+    const double spacing = 0.5 * reader.domain.h;
+    const auto pair = [](const TomlNode& list) {
+        return std::pair{list.items[0].number, list.items[1].number};
+    };
+    const double depth = slab_mesh_depth(reader);
+    if (const TomlNode* box = shape.find("box")) {
+        const Vec3 edges = reader.vector(*box, depth);
+        return reader.flat ? solid_rectangle(edges.x, edges.y, depth) : solid_box(edges);
+    }
+    if (const TomlNode* sphere = shape.find("sphere"))
+        return reader.flat ? solid_disc(sphere->number, depth, spacing)
+                           : solid_sphere(sphere->number, spacing);
+    if (const TomlNode* gear = shape.find("gear")) {
+        const double radius = gear->items[0].number, thickness = gear->items[1].number,
+                     teeth = gear->items[2].number;
+        if (teeth != std::round(teeth) || teeth < 4 || teeth > 1000) {
+            reader.mistakes.add(gear->items[2].place, fmt::format("a gear cannot have {} teeth", teeth),
+                                "choose a whole number from 4 to 1000");
+            return {};
+        }
+        return reader.flat ? solid_flat_gear(radius, depth, int(teeth))
+                           : solid_gear(radius, thickness, int(teeth));
+    }
+    if (reader.flat) {
+        reader.mistakes.add(shape.place, "in two dimensions a solid is a box, a sphere or a gear",
+                            "a sphere is a disc there; or remove 'dimensions = 2'");
+        return {};
+    }
+    if (const TomlNode* capsule = shape.find("capsule")) {
+        const auto [r, l] = pair(*capsule);
+        return solid_capsule(r, l, spacing);
+    }
+    if (const TomlNode* cylinder = shape.find("cylinder")) {
+        const auto [r, l] = pair(*cylinder);
+        return solid_cylinder(r, l, spacing);
+    }
+    if (const TomlNode* cone = shape.find("cone")) {
+        const auto [r, l] = pair(*cone);
+        return solid_cone(r, l, spacing);
+    }
+    if (const TomlNode* torus = shape.find("torus")) {
+        const auto [ring, tube] = pair(*torus);
+        if (tube < ring) return solid_torus(ring, tube, spacing);
+        reader.mistakes.add(torus->place, "the tube of the torus is thicker than its ring",
+                            "the first radius must be the larger one");
+        return {};
+    }
+    if (const TomlNode* duck = shape.find("duck")) return solid_duck(duck->number, spacing);
+    if (const TomlNode* boat = shape.find("boat")) {
+        const double length = boat->items[0].number, height = boat->items[1].number,
+                     width = boat->items[2].number, wall = boat->items[3].number;
+        if (wall < 0.4 * std::min({0.5 * length, height, 0.5 * width}))
+            return solid_boat(length, height, width, wall, spacing);
+        reader.mistakes.add(boat->items[3].place, "the shell fills the boat",
+                            "make the fourth number smaller");
+        return {};
+    }
+    const TomlNode& mesh = shape.at("mesh");
+    const std::filesystem::path file = reader.mesh_file(mesh.at("file"));
+    if (file.empty()) return {};
+    try {
+        return solid_mesh(file.string(), mesh.at("scale").number, spacing);
+    } catch (const UserError& error) {
+        reader.add_nested(mesh.at("file").place, error.what());
+        return {};
+    }
+}
+
+Rotation read_rotation(SceneReader& reader, const TomlNode& table) {
+    const TomlNode& axis = table.at("axis");
+    const Vec3 direction = reader.turn(axis);
+    if (direction == Vec3{}) {
+        reader.mistakes.add(axis.place, "the axis of a rotation has no direction",
+                            "write for example axis = [0, 0, 1]");
+        return {};
+    }
+    return Rotation::about(direction, table.at("degrees").number * std::numbers::pi / 180);
+}
+
+Script read_script(SceneReader& reader, const TomlNode& entry, Motion motion) {
+    Script script;
+    const TomlNode* velocity = entry.find("velocity");
+    const TomlNode* spin = entry.find("spin");
+    const std::vector<TomlNode>& keyframes = entry.entries("keyframe");
+    const Place place = entry.at("motion").place;
+    if (motion != Motion::scripted) {
+        const bool starts_moving =
+            (motion == Motion::rigid || motion == Motion::spring) && (velocity || spin);
+        if (!keyframes.empty() || ((velocity || spin) && !starts_moving))
+            reader.mistakes.add(place, fmt::format("a {} solid follows no script", entry.at("motion").text),
+                                "write motion = \"scripted\", or remove velocity, spin and keyframes");
+        return script;
+    }
+    if (velocity) script.velocity = reader.velocity(*velocity);
+    if (spin) script.spin = reader.turn(*spin);
+    script.smooth = entry.at("smooth").boolean;
+    if (!keyframes.empty() && (velocity || spin))
+        reader.mistakes.add(place, "a script is either keyframes or velocity and spin", "remove one of them");
+    for (const TomlNode& key : keyframes) {
+        Keyframe k{key.at("time").number, {reader.position(key.at("position")), {}}};
+        if (const TomlNode* turn = key.find("rotation")) k.pose.rotation = read_rotation(reader, *turn);
+        if (!script.keyframes.empty() && k.time <= script.keyframes.back().time)
+            reader.mistakes.add(key.at("time").place, "keyframes must follow each other in time",
+                                "sort them by 'time'");
+        script.keyframes.push_back(k);
+    }
+    return script;
+}
+
+void check_solid_place(SceneReader& reader, const TomlNode& entry, const std::string& name, Motion motion,
+                       const Box& box) {
+    const Vec3 size = reader.domain.size();
+    const Box inside{{}, size};
+    const std::string advice =
+        fmt::format("the domain reaches from the origin to [{:g}, {:g}, {:g}]", size.x, size.y, size.z);
+    const Place place = entry.at("position").place;
+    if (!overlap(box, inside)) {
+        reader.mistakes.add(place, fmt::format("the solid \"{}\" lies outside the domain", name), advice);
+        return;
+    }
+    // What is fixed may stick out, like a post set into the floor; what moves freely may not.
+    if (motion == Motion::fixed || motion == Motion::scripted) return;
+    const double slack = 1e-9 * length(size);
+    for (int axis = 0; axis < (reader.flat ? 2 : 3); ++axis)
+        if (box.low[axis] < -slack || box.high[axis] > size[axis] + slack) {
+            reader.mistakes.add(place, fmt::format("the solid \"{}\" reaches out of the domain", name),
+                                advice);
+            return;
+        }
+}
+
+}  // namespace
+
+std::vector<TableRule> solid_tables() {
+    std::vector<TableRule> rules{
+        {"solid",
+         "[[solid]]",
+         "A solid body. Elastic solids and cloth are admitted by no method yet.",
+         {{.name = "name", .types = a_text, .meaning = "letters, digits, - and _", .required = true},
+          {.name = "motion",
+           .types = a_text,
+           .fallback = "\"static\"",
+           .meaning = "how it moves",
+           .choices = {"static", "scripted", "rigid", "spring", "elastic", "cloth"}},
+          {.name = "shape",
+           .types = a_table,
+           .unit = "m",
+           .meaning = "its shape, centred on `position`",
+           .inner = "shape",
+           .required = true},
+          {.name = "position",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "of its centre (a mesh: of its origin)",
+           .min_count = 2,
+           .required = true},
+          {.name = "rotation", .types = a_table, .meaning = "turns it about its centre", .inner = "rotation"},
+          {.name = "density",
+           .types = a_number,
+           .unit = "kg/m^3",
+           .meaning = "mass per volume; what moves by itself needs this or `mass`",
+           .low = 0,
+           .high = 1e9,
+           .above_low = true},
+          {.name = "mass",
+           .types = a_number,
+           .unit = "kg",
+           .meaning = "of a rigid solid, instead of `density`; in 2D of the part within the slab",
+           .low = 0,
+           .high = 1e15,
+           .above_low = true},
+          {.name = "hollow",
+           .types = a_number,
+           .unit = "m",
+           .meaning = "a rigid solid is a wall of this thickness around nothing; closed, no liquid enters",
+           .low = 0,
+           .above_low = true},
+          {.name = "ballast",
+           .types = a_table,
+           .meaning = "a lump of mass inside a rigid solid, beside its `density` or `mass`",
+           .inner = "ballast"},
+          {.name = "release",
+           .types = a_number,
+           .unit = "s",
+           .fallback = "0.0",
+           .meaning = "a rigid solid is held where it is until this time",
+           .low = 0},
+          {.name = "velocity",
+           .types = a_list,
+           .unit = "m/s",
+           .meaning =
+               "of a scripted solid: constant; of a rigid or spring one's centre of mass: at the start",
+           .min_count = 2},
+          {.name = "spin",
+           .types = a_list,
+           .unit = "rad/s",
+           .meaning = "of a scripted solid: constant angular velocity about its position; of a rigid or "
+                      "spring one: at "
+                      "the start",
+           .min_count = 3,
+           .max_count = 3},
+          {.name = "friction",
+           .types = a_number,
+           .fallback = "0.5",
+           .meaning = "Coulomb's coefficient where it touches solids; of two: the root of their product; a "
+                      "wall has that of whatever touches it",
+           .low = 0,
+           .high = 100},
+          {.name = "restitution",
+           .types = a_number,
+           .fallback = "0.2",
+           .meaning = "rebound over approach speed; of two solids: the larger one",
+           .low = 0,
+           .high = 1},
+          {.name = "lock",
+           .types = words,
+           .meaning = "motions that a rigid solid is denied, along and about the axes",
+           .choices = {"x", "y", "z", "rotate_x", "rotate_y", "rotate_z"}},
+          {.name = "smooth",
+           .types = a_boolean,
+           .fallback = "false",
+           .meaning = "ease in and out between keyframes"},
+          {.name = "keyframe",
+           .types = tables,
+           .meaning = "where a scripted solid is, and when",
+           .inner = "keyframe"},
+          {.name = "slip",
+           .types = a_number,
+           .fallback = "1.0",
+           .meaning = "as for a wall",
+           .low = 0,
+           .high = 1},
+          {.name = "color",
+           .types = a_list,
+           .meaning = "in pictures: red, green and blue; otherwise one of a few in turn",
+           .low = 0,
+           .high = 1}}},
+        {"ballast",
+         "ballast = { ... }",
+         "A lump of mass inside a rigid solid: it moves its centre of mass and counts in its inertia.",
+         {{.name = "mass",
+           .types = a_number,
+           .unit = "kg",
+           .meaning = "of the lump",
+           .low = 0,
+           .high = 1e15,
+           .above_low = true,
+           .required = true},
+          {.name = "position",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "in the solid's own axes, from its `position`",
+           .min_count = 2,
+           .required = true}}},
+        {"keyframe",
+         "[[solid.keyframe]]",
+         "Where a scripted solid is at a time. Before the first and after the last it stands still.",
+         {{.name = "time", .types = a_number, .unit = "s", .meaning = "when", .required = true},
+          {.name = "position",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "of its centre (a mesh: of its origin)",
+           .min_count = 2,
+           .required = true},
+          {.name = "rotation", .types = a_table, .meaning = "from its own axes", .inner = "rotation"}}},
+        {"shape",
+         "shape = { ... }",
+         "The shape of a solid.",
+         {{.name = "box",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "edge lengths",
+           .low = 0,
+           .above_low = true,
+           .min_count = 2},
+          {.name = "sphere",
+           .types = a_number,
+           .unit = "m",
+           .meaning = "radius",
+           .low = 0,
+           .above_low = true},
+          {.name = "capsule",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "radius and length between the caps' centres, along y",
+           .low = 0,
+           .above_low = true,
+           .min_count = 2,
+           .max_count = 2},
+          {.name = "cylinder",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "radius and length, along y",
+           .low = 0,
+           .above_low = true,
+           .min_count = 2,
+           .max_count = 2},
+          {.name = "cone",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "radius and height, tip up",
+           .low = 0,
+           .above_low = true,
+           .min_count = 2,
+           .max_count = 2},
+          {.name = "torus",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "radius of the ring and of its tube, about y",
+           .low = 0,
+           .above_low = true,
+           .min_count = 2,
+           .max_count = 2},
+          {.name = "gear",
+           .types = a_list,
+           .meaning = "radius [m], thickness along y [m] and number of teeth (at least 4)",
+           .low = 0,
+           .above_low = true},
+          {.name = "duck",
+           .types = a_number,
+           .unit = "m",
+           .meaning = "length of a rubber duck that looks along x",
+           .low = 0,
+           .above_low = true},
+          {.name = "boat",
+           .types = a_list,
+           .unit = "m",
+           .meaning =
+               "length, height and width of an open boat with its bow along x, and its shell's thickness",
+           .low = 0,
+           .above_low = true,
+           .min_count = 4,
+           .max_count = 4},
+          {.name = "mesh",
+           .types = a_table,
+           .unit = "m",
+           .meaning = "a triangle mesh",
+           .inner = "solid mesh"},
+          {.name = "mesh_sequence",
+           .types = a_table,
+           .unit = "m",
+           .meaning = "an animated triangle mesh; the solid must be scripted",
+           .inner = "mesh sequence"}},
+         {"box", "sphere", "capsule", "cylinder", "cone", "torus", "gear", "duck", "boat", "mesh",
+          "mesh_sequence"}},
+        {"solid mesh",
+         "shape.mesh = { ... }",
+         "A triangle mesh as the shape of a solid.",
+         {{.name = "file",
+           .types = a_text,
+           .meaning = ".obj, .ply or .stl; relative to the scene file",
+           .required = true},
+          {.name = "scale",
+           .types = a_number,
+           .fallback = "1.0",
+           .meaning = "metres per unit of the file",
+           .low = 0,
+           .above_low = true}}},
+        {"mesh sequence",
+         "shape.mesh_sequence = { ... }",
+         "An animated mesh: files with the same vertices and triangles, of which only the places change. "
+         "Vertices go straight from file to file, beside what the solid's script does.",
+         {{.name = "files",
+           .types = a_text,
+           .meaning =
+               "their name with # for each digit of their number: \"fin_####.obj\" is fin_0001.obj and "
+               "all that follow without a gap; relative to the scene file",
+           .required = true},
+          {.name = "first",
+           .types = an_integer,
+           .fallback = "1",
+           .meaning = "number of the file at time 0",
+           .low = 0,
+           .high = 1e9},
+          {.name = "rate",
+           .types = a_number,
+           .unit = "1/s",
+           .fallback = "24.0",
+           .meaning = "files per second",
+           .low = 0,
+           .high = 1e6,
+           .above_low = true},
+          {.name = "loop",
+           .types = a_boolean,
+           .fallback = "false",
+           .meaning = "go on from the last file to the first; otherwise the last one stays"},
+          {.name = "scale",
+           .types = a_number,
+           .fallback = "1.0",
+           .meaning = "metres per unit of the files",
+           .low = 0,
+           .above_low = true}}},
+        {"rotation",
+         "rotation = { ... }",
+         "A turn.",
+         {{.name = "axis",
+           .types = a_list,
+           .meaning = "direction of the axis; any length but zero",
+           .required = true},
+          {.name = "degrees",
+           .types = a_number,
+           .unit = "deg",
+           .meaning = "counter-clockwise, seen against the axis",
+           .required = true}}}};
+    for (const KeyRule& key : spring_keys()) rules.front().keys.push_back(key);
+    rules.push_back(spring_table());
+    return rules;
+}
+
+void read_solids(SceneReader& reader, Scenario& scenario) {
+    std::set<std::string> names;
+    for (const TomlNode& entry : reader.root.entries("solid")) {
+        const TomlNode& name = entry.at("name");
+        reader.check_name(name, names, "solid");
+        const std::string& motion = entry.at("motion").text;
+        Solid solid;
+        solid.name = name.text;
+        solid.motion = motion == "scripted"  ? Motion::scripted
+                       : motion == "rigid"   ? Motion::rigid
+                       : motion == "spring"  ? Motion::spring
+                       : motion == "elastic" ? Motion::elastic
+                       : motion == "cloth"   ? Motion::cloth
+                                             : Motion::fixed;
+        solid.slip = entry.at("slip").number;
+        if (const TomlNode* color = entry.find("color")) solid.color = three_numbers(*color);
+        solid.start.position = reader.position(entry.at("position"));
+        if (const TomlNode* turn = entry.find("rotation"))
+            solid.start.rotation = read_rotation(reader, *turn);
+        solid.script = read_script(reader, entry, solid.motion);
+        const TomlNode& shape = entry.at("shape");
+        if (const TomlNode* sequence = reader.flat ? nullptr : shape.find("mesh_sequence"))
+            read_sequence(reader, *sequence, solid);
+        else
+            solid.shape = read_shape(reader, shape).value_or(SolidShape{});
+        if (solid.shape.distance)
+            check_solid_place(reader, entry, name.text, solid.motion, bounds(mesh_at(solid, 0)));
+        solid.rigid = read_rigid(entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr,
+                                 slab(reader), reader.mistakes);
+        read_springs(entry, reader.domain, solid, reader.mistakes);
+        scenario.solids.push_back(solid);
+    }
+    const std::vector<TomlNode>& tables_of_solids = reader.root.entries("solid");
+    for (std::size_t n = 0; n < tables_of_solids.size(); ++n)
+        fit_springs(tables_of_solids[n], scenario, scenario.solids[n], reader);
+    scenario.joints = read_joints(reader.root, scenario.solids, slab(reader), reader.mistakes);
+}
+
+std::optional<int> solid_named(const TomlNode& name, const std::vector<Solid>& solids, Mistakes& mistakes) {
+    std::vector<std::string_view> known;
+    known.reserve(solids.size());
+    for (const Solid& solid : solids) known.push_back(solid.name);
+    const auto at = std::find(known.begin(), known.end(), name.text);
+    if (at != known.end()) return int(at - known.begin());
+    mistakes.add(name.place, fmt::format("there is no solid called \"{}\"", name.text),
+                 known.empty() ? "this scene has no solids: add a [[solid]]" : suggestion(name.text, known));
+    return {};
+}
+
+}  // namespace flotsam
