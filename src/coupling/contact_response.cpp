@@ -83,8 +83,8 @@ bool ContactResponse::operator()(std::vector<MovableBody>& movable) {
         apply_impulse(now[b], {-given_[b].linear, -given_[b].angular});
     }
     // From the second round on a few sweeps are enough.
-    found_ = solve_contacts(now, placed_, contacts_, joints_, dt_,
-                            {.most_sweeps = found_ ? 50 : 400, .start = found_ ? &*found_ : nullptr});
+    const ContactEffort effort = found_ ? ContactEffort{50, &*found_} : ContactEffort{};
+    found_ = solve_contacts(now, placed_, contacts_, joints_, dt_, effort);
     const ContactImpulses& impulses = *found_;
     apply_impulses(now, impulses);
     double change = 0;

@@ -326,8 +326,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const Vec3 momentum_before = momentum(old.particles, old.velocity, domain, mass);
     stage_done("to_grid");
 
-    // Where is the surface now?                                                       [Alg. 3, 8;
-    // Section 4.5]
+    // Where is the surface now?                                                 [Alg. 3, 8; Section 4.5]
     Surface surface = surface_from_particles(liquid.particles, cells, domain, liquid.tiling, obstacles);
     const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
     liquid.phi = std::move(surface.phi);

@@ -32,6 +32,13 @@
 //   - Everything moves half a step before the solve and half a step after it (docs/decisions/0006).
 //   - Rigid bodies are eliminated from the system (Section 5.2.3) and kept as rank-6 terms on every multigrid
 //     level; contacts are agreed upon within the step (docs/decisions/0007). Elastic bodies are still to come.
+//   - Water is thought under bodies that lie flat on a side (add_films): nothing else would lift them.
+//   - Bubbles of up to four cells that a solid leaves behind it are liquid (close_voids): a surface without
+//     pressure there would hold it back.
+//   - Slits of less than a cell's volume between touching bodies take no part in the solve (leave_out_slits):
+//     there are more of them than the bodies have freedoms.
+//   - A particle that something landing flat leaves no way out goes to the nearest free place (Confines).
+//   - slip < 1 and its drag on bodies are ours (obstacle_drag); the thesis knows free slip only.
 // clang-format on
 #pragma once
 

@@ -250,6 +250,7 @@ void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Doma
 }
 
 void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& domain) {
+    if (!obstacles.any()) return;
     // In cells. A step far beyond any stable one leaves more behind a light body; filled up with water that
     // is not there, that raised the energy by 2 %.
     constexpr double largest = 4;
