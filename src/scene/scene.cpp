@@ -77,6 +77,7 @@ void read_domain(SceneReader& reader) {
     const double longest = std::max({size.x, size.y, reader.flat ? 0 : size.z});
     box.h = longest / static_cast<double>(resolution.integer);
     box.cells = {1, 1, 1};
+    box.particles_per_edge = int(reader.root.at("liquid").at("particles_per_edge").integer);
     for (int axis = 0; axis < axes; ++axis) {
         const double cells = std::round(size[axis] / box.h);
         box.cells[axis] = static_cast<int>(cells);
