@@ -159,7 +159,7 @@ TEST_CASE("marker-springs: nodes and cells are pushed alike, whatever share of t
         world.springs[0].position[0] += Vec3{0.03, 0, 0.02};  // into the water
         const CellRanges cells = sort_into_cells(world.liquid.particles, s.domain, *world.liquid.tiling);
         const Repulsion r = repel_markers(world.springs, s.solids, world.liquid.particles, cells,
-                                          world.liquid.velocity, s.domain);
+                                          world.liquid.velocity, s.domain, s.liquid.density, 0.004);
         Vec3 sum;
         double scale = 0;
         for (const auto& nodes : r.on_node) {

@@ -25,6 +25,9 @@
 //     printed, inside the liquid; less at the surface, where a face moves only the share theta of a cell. With
 //     halves there, 19 % of the momentum that a ball as heavy as water gives goes missing between faces and
 //     markers, and it displaces 1.30 of its volume; as it is, 5 % and 1.21 (24 cells, one run each). A closed face takes nothing; the other takes it all. In the paper that momentum is lost.
+//   - Damping is implicit: with the mass of a marker, and with the velocity that a node will have; so is a
+//     node's own spring. Explicit as in the paper, a step of the U tube would have to be ten times shorter,
+//     because nodes are lighter than the markers around them. With dt -> 0 it is the formula of 3.1.
 //   - The subset of the markers that carries the force is every share-th of each cell, at least one: it stands
 //     for the others of its cell, so that the force does not depend on the share. With our 8 markers per
 //     cell, 1/16 is the same as 1/8; the paper has about 60.
@@ -62,8 +65,8 @@ class MarkerSprings final : public Scheme {
 double highest_pressure(const Scenario& scenario);
 
 // Radius, stiffness and damping of a solid's nodes. The radius reaches 0.4 of a cell further than the solid's
-// surface (of a lattice: than the mean of the bumps of its spheres), and at `pressure` markers just reach that
-// surface. At half of it they stand 0.12 of a cell outside. A larger and softer repulsion allows longer
+// surface (of a lattice: than the mean of the bumps of its spheres), and at `pressure` markers just reach
+// that surface. At half of it they stand 0.12 of a cell outside. A larger and softer repulsion allows longer
 // steps, but displaces more water; a smaller and stiffer one stirs the water more. The damping is 0.7 of what
 // is critical for a marker.
 void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pressure);
@@ -84,10 +87,12 @@ struct Repulsion {
     std::vector<CellForce> on_cell;  // in rising order of cells
 };
 // Between the nodes and the markers near them [Genevaux03 3.1], gathered per cell [3.2]. `u` moves the
-// markers, which are sorted into the cells of its tiling.
+// markers, which are sorted into the cells of its tiling, of a liquid with the given density. What it takes
+// is proportional to the markers in the cells that nodes reach. The forces are those of the velocities that
+// nodes have after a time dt of them: with dt = 0 those of now.
 Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector<Solid>& solids,
                         const Particles& markers, const CellRanges& cells, const MacGrid& u,
-                        const Domain& domain);
+                        const Domain& domain, double liquid, double dt);
 
 // Gives each cell's force to its two faces along every axis, as they have mass: half to each inside the
 // liquid [Genevaux03 3.2, last equation].

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "fluid/grid/markers.h"
 #include "fluid/grid/sample.h"
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
@@ -14,10 +15,8 @@ namespace {
 using Measure = double(const World&, const Scenario&, const StepReport&);
 
 // Massless markers move as the grid does.
-Vec3 particle_velocity(const World& world, const Scenario& scenario, std::int64_t i) {
-    const Particles& p = world.liquid.particles;
-    return p.velocity.empty() ? sample_velocity(world.liquid.velocity, scenario.domain, Vec3(p.position[i]))
-                              : Vec3(p.velocity[i]);
+MarkerVelocities marker_velocities(const World& world, const Scenario& scenario) {
+    return velocities_of(world.liquid.particles, world.liquid.velocity, scenario.domain);
 }
 
 Vec3 momentum(const World& world, const Scenario& scenario) {
@@ -26,8 +25,10 @@ Vec3 momentum(const World& world, const Scenario& scenario) {
 
 double kinetic_energy(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
+    if (p.velocity.empty())
+        return 0.5 * scenario.particle_mass() * marker_velocities(world, scenario).squares;
     return 0.5 * scenario.particle_mass() * fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
-               const Vec3 v = particle_velocity(world, scenario, i);
+               const Vec3 v(p.velocity[i]);
                return dot(v, v);
            });
 }
@@ -49,8 +50,8 @@ double droplet_volume(const World&, const Scenario& scenario, const StepReport& 
 
 double top_speed(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
-    return parallel_max(p.count(), 4096, 0,
-                        [&](std::int64_t i) { return length(particle_velocity(world, scenario, i)); });
+    if (p.velocity.empty()) return marker_velocities(world, scenario).fastest;
+    return parallel_max(p.count(), 4096, 0, [&](std::int64_t i) { return length(Vec3(p.velocity[i])); });
 }
 
 // The extreme place of the surface along an axis, between cell centres; `sign` +1 for the largest.
