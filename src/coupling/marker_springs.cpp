@@ -18,6 +18,7 @@
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
 #include "fluid/grid/viscosity.h"
+#include "solid/spring/spring_contact.h"
 
 namespace flotsam {
 
@@ -97,11 +98,45 @@ NodeConfines node_confines(const Scenario& scenario, const Solid& solid) {
     return confines;
 }
 
-// A cell that markers push in is full, whatever the smooth surface says [Genevaux03 2.1]: otherwise its faces
-// would take no part in the solve, and the push would be lost.
-void include_pushed_cells(Field<double>& phi, const std::vector<Repulsion::CellForce>& forces, double h) {
+// What the nodes received, and whether that is all that changed their momentum.
+BodyLedger body_ledger(const std::vector<SpringBody>& before, const World& next,
+                       std::vector<Impulse> contacts, Vec3 gravity, double dt) {
+    BodyLedger ledger;
+    for (std::size_t b = 0; b < next.springs.size(); ++b) {
+        const SpringBody& body = next.springs[b];
+        const Vec3 weight = gravity * (body.net->total_mass() * dt),
+                   liquid = next.loads[body.solid].force * dt;
+        ledger.gravity += weight;
+        ledger.liquid += liquid;
+        ledger.contacts += contacts[b].linear;
+        ledger.unaccounted += momentum(body) - momentum(before[b]) - weight - liquid - contacts[b].linear;
+    }
+    ledger.contact = std::move(contacts);
+    return ledger;
+}
+
+// The full cells beside a cell.
+struct FullNeighbours {
+    std::array<Int3, 6> cell;
+    int count = 0;
+};
+FullNeighbours full_neighbours(const Field<double>& phi, const Domain& domain, Int3 c) {
+    FullNeighbours full;
+    for (int side = 0; side < 6; ++side) {
+        const Int3 beside = c + unit(side / 2) * (side % 2 ? 1 : -1);
+        if (domain.has_cell(beside) && phi.tiling().find(beside) >= 0 && phi(beside) < 0)
+            full.cell[full.count++] = beside;
+    }
+    return full;
+}
+
+// A lone drop that is pushed is a full cell, whatever the smooth surface says [Genevaux03 2.1]: otherwise its
+// faces would take no part in the solve, and the push would be lost.
+void include_pushed_drops(Field<double>& phi, const std::vector<Repulsion::CellForce>& forces,
+                          const Domain& domain) {
     for (const Repulsion::CellForce& f : forces)
-        if (phi[f.cell] >= 0) phi[f.cell] = -0.05 * h;  // as include_thin_liquid does
+        if (phi[f.cell] >= 0 && full_neighbours(phi, domain, f.at).count == 0)
+            phi[f.cell] = -0.05 * domain.h;  // as include_thin_liquid does
 }
 
 void remove_inside(Particles& particles, const Scenario& scenario) {
@@ -283,27 +318,34 @@ FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u,
     FacePush push;
     const Domain& domain = *system.domain;
     const Tiling& tiling = u[0].tiling();
-    for (const Repulsion::CellForce& f : forces)
+    const auto give = [&](Int3 at, Vec3 impulse) {
         for (int axis = 0; axis < 3; ++axis) {
             // The mass that moves with each face, as the pressure solve sees it. Below a quarter of a cell a
             // drop between a wall and the surface would be shot away by a few markers.
             double mass[2], total = 0;
             for (const int high : {0, 1}) {
-                const Int3 beyond = f.at + unit(axis) * (high ? 1 : -1);
-                const Face face = system.face(f.at, axis, high, system.phi(f.at), system.phi(beyond));
+                const Int3 beyond = at + unit(axis) * (high ? 1 : -1);
+                const Face face = system.face(at, axis, high, system.phi(at), system.phi(beyond));
                 const bool open = face.kind == Face::Kind::interior || face.kind == Face::Kind::surface;
                 mass[high] =
                     open ? system.density * domain.cell_volume() * std::max(0.25, face.area * face.theta) : 0;
                 total += mass[high];
             }
-            const double impulse = f.force[axis] * dt;
-            if (total == 0) push.blocked[axis] += impulse;
+            if (total == 0) push.blocked[axis] += impulse[axis];
             for (const int high : {0, 1}) {
                 if (mass[high] == 0) continue;
-                u[axis][high ? tiling.find(f.at + unit(axis)) : f.cell] += impulse / total;
-                push.given[axis] += impulse / total * mass[high];
+                u[axis][tiling.find(high ? at + unit(axis) : at)] += impulse[axis] / total;
+                push.given[axis] += impulse[axis] / total * mass[high];
             }
         }
+    };
+    for (const Repulsion::CellForce& f : forces) {
+        // Markers beyond the surface that the solve sees belong to the full cells beside them.
+        const FullNeighbours full =
+            system.phi(f.at) < 0 ? FullNeighbours{} : full_neighbours(system.phi, domain, f.at);
+        if (full.count == 0) give(f.at, f.force * dt);
+        for (int n = 0; n < full.count; ++n) give(full.cell[n], f.force * (dt / full.count));
+    }
     return push;
 }
 
@@ -398,9 +440,18 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     // Half of the way: solids by their own forces, markers with last step's velocity.  [Genevaux03 2.1, 2.2]
     next.bodies = now.bodies;
     next.springs = now.springs;
+    std::vector<NodeConfines> confines;
+    for (const SpringBody& body : next.springs)
+        confines.push_back(node_confines(scenario, scenario.solids[body.solid]));
+    std::vector<Impulse> contacts(next.springs.size());
     const auto advance_solids = [&] {
-        for (SpringBody& body : next.springs)
-            advance(body, scenario.gravity, 0.5 * dt, node_confines(scenario, scenario.solids[body.solid]));
+        for (std::size_t b = 0; b < next.springs.size(); ++b)
+            contacts[b].linear += advance(next.springs[b], scenario.gravity, 0.5 * dt, confines[b]);
+        const std::vector<Vec3> collisions = collide(next.springs, [&](std::size_t a, std::size_t b) {
+            return ContactLaw{std::sqrt(confines[a].friction * confines[b].friction),
+                              std::max(confines[a].restitution, confines[b].restitution)};
+        });
+        for (std::size_t b = 0; b < next.springs.size(); ++b) contacts[b].linear += collisions[b];
     };
     advance_solids();
     stage_done("solids");
@@ -435,7 +486,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     // Solids and markers repel each other: F_elem, summed for every node and every cell. [3.1; 3.2]
     const Repulsion repulsion = repel_markers(next.springs, scenario.solids, liquid.particles, cells,
                                               liquid.velocity, domain, settings.density, dt);
-    include_pushed_cells(full, repulsion.on_cell, domain.h);
+    include_pushed_drops(full, repulsion.on_cell, domain);
     // The nodes take it as one more of their forces ...                                [2.2; 3.1]
     next.loads.assign(scenario.solids.size(), {});
     for (std::size_t b = 0; b < next.springs.size(); ++b) {
@@ -517,6 +568,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     ledger.unaccounted = mass * velocities_of(liquid.particles, liquid.velocity, domain).sum -
                          momentum_before - ledger.gravity - ledger.walls - ledger.solids - ledger.friction -
                          ledger.inflow + ledger.outflow;
+    ledger.bodies = body_ledger(now.springs, next, std::move(contacts), scenario.gravity, dt);
     return report;
 }
 

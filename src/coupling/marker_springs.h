@@ -95,7 +95,7 @@ Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector
                         const Domain& domain, double liquid, double dt);
 
 // Gives each cell's force to its two faces along every axis, as they have mass: half to each inside the
-// liquid [Genevaux03 3.2, last equation].
+// liquid [Genevaux03 3.2, last equation]. That of a cell beyond the surface goes to the full cells beside it.
 struct FacePush {
     Vec3 given;    // momentum that the faces got [kg m/s]
     Vec3 blocked;  // that no open face could take: solids on both sides [kg m/s]

@@ -71,6 +71,7 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
 Vec3 body_momentum(const World& world) {
     Vec3 sum;
     for (const RigidBody& body : world.bodies) sum += body.mass * body.velocity;
+    for (const SpringBody& body : world.springs) sum += momentum(body);
     return sum;
 }
 
@@ -119,26 +120,26 @@ const std::vector<Quantity>& table() {
          [](const World&, const Scenario&, const StepReport& r) { return r.ledger.unaccounted.y; }},
         {"liquid.unaccounted.z", "kg m/s", "momentum along z that the step gained and no force explains",
          [](const World&, const Scenario&, const StepReport& r) { return r.ledger.unaccounted.z; }},
-        {"bodies.momentum.x", "kg m/s", "momentum of all rigid bodies along x",
+        {"bodies.momentum.x", "kg m/s", "momentum of all solids that move by themselves along x",
          [](const World& w, const Scenario&, const StepReport&) { return body_momentum(w).x; }},
-        {"bodies.momentum.y", "kg m/s", "momentum of all rigid bodies along y",
+        {"bodies.momentum.y", "kg m/s", "momentum of all solids that move by themselves along y",
          [](const World& w, const Scenario&, const StepReport&) { return body_momentum(w).y; }},
-        {"bodies.momentum.z", "kg m/s", "momentum of all rigid bodies along z",
+        {"bodies.momentum.z", "kg m/s", "momentum of all solids that move by themselves along z",
          [](const World& w, const Scenario&, const StepReport&) { return body_momentum(w).z; }},
         {"system.unaccounted.x", "kg m/s",
-         "momentum along x that liquid and rigid bodies together gained in the step and no force from "
+         "momentum along x that liquid and such solids together gained in the step and no force from "
          "outside explains",
          [](const World&, const Scenario&, const StepReport& r) {
              return r.ledger.unaccounted.x + r.ledger.bodies.unaccounted.x;
          }},
         {"system.unaccounted.y", "kg m/s",
-         "momentum along y that liquid and rigid bodies together gained in the step and no force from "
+         "momentum along y that liquid and such solids together gained in the step and no force from "
          "outside explains",
          [](const World&, const Scenario&, const StepReport& r) {
              return r.ledger.unaccounted.y + r.ledger.bodies.unaccounted.y;
          }},
         {"system.unaccounted.z", "kg m/s",
-         "momentum along z that liquid and rigid bodies together gained in the step and no force from "
+         "momentum along z that liquid and such solids together gained in the step and no force from "
          "outside explains",
          [](const World&, const Scenario&, const StepReport& r) {
              return r.ledger.unaccounted.z + r.ledger.bodies.unaccounted.z;
@@ -154,6 +155,10 @@ const std::vector<Quantity>& table() {
          [](const World&, const Scenario&, const StepReport& r) { return r.largest_divergence; }},
         {"liquid.particles_inside_solids", "1", "particles inside solids or outside the domain",
          particles_inside_solids},
+        {"liquid.volume_inside_solids", "m^3", "what these particles stand for",
+         [](const World& w, const Scenario& s, const StepReport& r) {
+             return particles_inside_solids(w, s, r) * s.particle_volume();
+         }},
     };
     return entries;
 }

@@ -1,6 +1,7 @@
 #include "fluid/grid/markers.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "core/parallel.h"
 #include "fluid/grid/confines.h"
@@ -16,6 +17,13 @@ static_assert(grain % lanes == 0);  // which markers go together does not depend
 
 using Lane = std::array<float, lanes>;
 using Lanes = std::array<Lane, 3>;  // a vector for each marker
+typedef float Floats __attribute__((vector_size(lanes * sizeof(float))));
+
+Floats floats(const Lane& lane) {
+    Floats f;
+    std::memcpy(&f, lane.data(), sizeof f);
+    return f;
+}
 
 // Reads the velocity for markers that mostly follow each other through the same tile: keeps a copy of what is
 // around the tile of the last ones.
@@ -36,19 +44,61 @@ class LaneSampler {
             tile_ = tile;
             for (int axis = 0; axis < 3; ++axis) window_[axis].load(u_[axis], tile, last_face(domain_, axis));
         }
-        component<0>(place, u[0]);
-        component<1>(place, u[1]);
-        component<2>(place, u[2]);
+        if (Int3 cell; together(place, cell)) {
+            component_around<0>(cell, place, u[0]);
+            component_around<1>(cell, place, u[1]);
+            component_around<2>(cell, place, u[2]);
+        } else {
+            component<0>(place, u[0]);
+            component<1>(place, u[1]);
+            component<2>(place, u[2]);
+        }
     }
 
   private:
     static bool held(Int3 tile, const Lanes& place) {
-        bool inside = tile.x >= 0;
+        int outside = tile.x < 0;
         for (int a = 0; a < 3; ++a) {
             const float low = float(tile[a] * Tiling::side) - 1.4f, high = low + 10.3f;  // has all samples
-            for (int l = 0; l < lanes; ++l) inside &= place[a][l] >= low && place[a][l] < high;
+            for (int l = 0; l < lanes; ++l) outside |= int(place[a][l] < low) | int(place[a][l] >= high);
         }
-        return inside;
+        return outside == 0;
+    }
+    // Are all of them in one cell, or less than half a cell around it?
+    static bool together(const Lanes& place, Int3& cell) {
+        int outside = 0;
+        for (int a = 0; a < 3; ++a) {
+            cell[a] = int(std::floor(place[a][lanes / 2]));
+            const float low = float(cell[a]) - 0.499f, high = low + 1.998f;
+            for (int l = 0; l < lanes; ++l) outside |= int(place[a][l] < low) | int(place[a][l] >= high);
+        }
+        return outside == 0;
+    }
+    // Trilinear, for markers that are together: all of them see the same few samples, each with a weight that
+    // is zero where the sample is more than a cell away. Two times as fast as to look for the right eight.
+    template <int axis>
+    void component_around(Int3 cell, const Lanes& place, Lane& u) const {
+        constexpr int side = FieldWindow<float, 2>::side;
+        constexpr Int3 count{axis == 0 ? 4 : 3, axis == 1 ? 4 : 3, axis == 2 ? 4 : 3};
+        const Int3 first = cell - Int3{1, 1, 1} - window_[axis].corner();
+        const float* values = window_[axis].data() + first.x + side * (first.y + side * first.z);
+        Floats weight[3][4];
+        for (int a = 0; a < 3; ++a)
+            for (int i = 0; i < count[a]; ++i) {
+                const float sample = float(cell[a] - 1 + i) + (a == axis ? 0.f : 0.5f);
+                const Floats apart = floats(place[a]) - sample;
+                const Floats share = 1 - (apart < 0 ? -apart : apart);
+                weight[a][i] = share > 0 ? share : Floats{};
+            }
+        Floats sum{};
+        for (int k = 0; k < count.z; ++k)
+            for (int j = 0; j < count.y; ++j) {
+                const float* row = values + side * (j + side * k);
+                Floats along_x = weight[0][0] * row[0];
+                for (int i = 1; i < count.x; ++i) along_x += weight[0][i] * row[i];
+                sum += weight[1][j] * weight[2][k] * along_x;
+            }
+        std::memcpy(u.data(), &sum, sizeof sum);
     }
     template <int axis>
     void component(const Lanes& place, Lane& u) const {
