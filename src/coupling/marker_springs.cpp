@@ -139,7 +139,27 @@ void include_pushed_drops(Field<double>& phi, const std::vector<Repulsion::CellF
             phi[f.cell] = -0.05 * domain.h;  // as include_thin_liquid does
 }
 
-void remove_inside(Particles& particles, const Scenario& scenario) {
+// The pressure at a point of the liquid at the start, where it is at rest [Pa].
+double pressure_at_start(const Scenario& scenario, Vec3 point) {
+    const Vec3 g = scenario.gravity;
+    double highest = 0;
+    for (const Fill& fill : scenario.liquid.fills) {
+        if (!fill.region->contains(point)) continue;
+        const Box box = fill.region->bounds();
+        double head = 0;  // potential of the fill's top over that of the point
+        for (int axis = 0; axis < 3; ++axis) {
+            const double top =
+                std::clamp(g[axis] < 0 ? box.high[axis] : box.low[axis], 0.0, scenario.domain.size()[axis]);
+            head += g[axis] * (point[axis] - top);
+        }
+        highest = std::max(highest, head);
+    }
+    return scenario.liquid.density * highest;
+}
+
+// Removes markers inside solids, and those so near to nodes that the pressure there does not hold them: they
+// would first have to be pushed away, and the ball that waits for that rises later.
+void remove_inside(Particles& particles, const Scenario& scenario, const std::vector<SpringBody>& springs) {
     std::vector<char> dead(particles.count(), 0);
     for (const Solid& solid : scenario.solids) {
         const PlacedShape shape = shape_at(solid, 0);
@@ -147,6 +167,21 @@ void remove_inside(Particles& particles, const Scenario& scenario) {
         parallel_for(particles.count(), 4096, [&](std::int64_t i) {
             const Vec3 p(particles.position[i]);
             if (reach.contains(p) && shape.distance(p) <= 0) dead[i] = 1;
+        });
+    }
+    for (const SpringBody& body : springs) {
+        const SpringProperties& solid = scenario.solids[body.solid].spring;
+        const Vec3 room = Vec3{1, 1, 1} * solid.radius;
+        Box box{body.position[0], body.position[0]};
+        for (const Vec3 x : body.position) box = {min(box.low, x), max(box.high, x)};
+        box = {box.low - room, box.high + room};
+        parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+            const Vec3 p(particles.position[i]);
+            if (dead[i] || !box.contains(p)) return;
+            double nearest = solid.radius;
+            for (const Vec3 x : body.position) nearest = std::min(nearest, length(p - x));
+            if (nearest == solid.radius) return;
+            dead[i] = nearest < solid.radius - penetration(solid, scenario, pressure_at_start(scenario, p));
         });
     }
     remove_particles(particles, dead);
@@ -182,8 +217,8 @@ void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pre
     const double h = scenario.domain.h, n = marker_density(scenario.domain);
     const SpringNet& net = *solid.net;
     solid.radius = (net.spacing == 0 ? net.contact_radius : 0.75 * net.spacing) + 0.4 * h;
-    solid.repulsion = pressure / (n * held(net, solid.radius, surface_depth(net, solid.radius)));
-    solid.repulsion_damping = 2 * 0.7 * std::sqrt(solid.repulsion * scenario.liquid.density / n);
+    solid.repulsion = 1.5 * pressure / (n * held(net, solid.radius, surface_depth(net, solid.radius)));
+    solid.repulsion_damping = 2 * std::sqrt(solid.repulsion * scenario.liquid.density / n);
 }
 
 double penetration(const SpringProperties& solid, const Scenario& scenario, double pressure) {
@@ -373,7 +408,7 @@ double MarkerSprings::stable_dt(const World& world, const Scenario& scenario) co
         // [Genevaux03 5]: a quarter of one.
         if (const double v = flotsam::largest_speed(body); v > 0) dt = std::min(dt, 0.25 * h / v);
         // The markers' number near a node varies: not all of the limit.
-        dt = std::min(dt, 0.8 * repulsion_dt(scenario.solids[body.solid].spring, scenario));
+        dt = std::min(dt, 0.9 * repulsion_dt(scenario.solids[body.solid].spring, scenario));
     }
     return dt;
 }
@@ -414,7 +449,7 @@ void MarkerSprings::start(World& world, const Scenario& scenario) {
     const Domain& domain = scenario.domain;
     world.springs = springs_at_start(scenario);
     liquid.particles = seed_fills(domain, scenario.liquid);
-    remove_inside(liquid.particles, scenario);
+    remove_inside(liquid.particles, scenario, world.springs);
     liquid.tiling = tiling_around(liquid.particles, domain, 6);
     liquid.potential = Field<double>(liquid.tiling, 0);
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
