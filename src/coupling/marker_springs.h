@@ -7,8 +7,9 @@
 //   Eq. 1, viscosity      direct differences             diffuse_velocity
 //   Eq. 1, F(x)           force per cell, then per face  repel_markers, push_faces             (3.2)
 //   Eq. 1 and 2, pressure projection by CG               pressure_system, project
-//   Section 2.1           markers mark full cells        advance_particles, surface_from_particles
+//   Section 2.1           markers mark full cells        advance_markers, surface_from_particles
 //   Section 2.2           springs, Newton's second law   add_spring_forces, advance            (spring_body.h)
+//   Section 2.2           collisions                     collide                               (spring_contact.h)
 //   Section 3.1           f = k_int (R - d) - z_int d'   repel_markers
 //   Table 1               interaction particles subset   SpringProperties::share
 //   u -> velocity; F_mark -> Repulsion::on_cell (already summed per cell); F_solid -> Repulsion::on_node;
@@ -22,15 +23,18 @@
 //     full and empty cells comes from the smoothed filling of all methods (docs/decisions/0003): with whole
 //     cells alone, water that should rest sloshes by half a cell.
 //   - A cell's force moves its two faces along an axis alike, so that each takes its part by mass: half, as
-//     printed, inside the liquid; less at the surface, where a face moves only the share theta of a cell. With
-//     halves there, 19 % of the momentum that a ball as heavy as water gives goes missing between faces and
-//     markers, and it displaces 1.30 of its volume; as it is, 5 % and 1.21 (24 cells, one run each). A closed face takes nothing; the other takes it all. In the paper that momentum is lost.
+//     printed, inside the liquid; less at the surface, where a face moves only the share theta of a cell. A
+//     closed face takes nothing; the other takes it all. In the paper that momentum is lost.
+//   - Which cells are full is what the smooth surface says, and a pushed cell beyond it gives its force to the
+//     full cells beside it. With every cell full that holds one marker, as printed, the hole that a ball makes
+//     shrinks the more markers there are: with 125 per cell a ball rose half as far as under cut-cell.
+//   - At the start no marker is nearer to a node than the pressure there holds it.
 //   - Damping is implicit: with the mass of a marker, and with the velocity that a node will have; so is a
 //     node's own spring. Explicit as in the paper, a step of the U tube would have to be ten times shorter,
 //     because nodes are lighter than the markers around them. With dt -> 0 it is the formula of 3.1.
 //   - The subset of the markers that carries the force is every share-th of each cell, at least one: it stands
-//     for the others of its cell, so that the force does not depend on the share. With our 8 markers per
-//     cell, 1/16 is the same as 1/8; the paper has about 60.
+//     for the others of its cell, so that the force does not depend on the share. With 8 markers per cell,
+//     1/16 is the same as 1/8; `particles_per_edge = 4` gives about as many as the paper has.
 //   - R, k_int and z_int follow from the scene (fitting_repulsion); the paper calls this set-up difficult.
 //   - Crowded cells get a divergence and markers are reseeded, as in all methods; the scene can turn the
 //     latter off.
