@@ -29,9 +29,11 @@ template <class Body>
 void for_every_liquid(const Body& body) {
     int schemes_tried = 0;
     for (const SchemeEntry& scheme : schemes()) {
-        if (!scheme.make()->capabilities().liquid) continue;
+        const Capabilities capabilities = scheme.make()->capabilities();
+        if (!capabilities.liquid) continue;
         ++schemes_tried;
-        for (const Carrier carrier : {Carrier::apic, Carrier::flip, Carrier::markers}) {
+        CHECK(!capabilities.carriers.empty());
+        for (const Carrier carrier : capabilities.carriers) {
             const std::string method(scheme.name), by = name_of(carrier);
             CAPTURE(method);
             CAPTURE(by);

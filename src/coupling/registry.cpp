@@ -1,5 +1,6 @@
 // The methods, one line each. Adding one costs two files, a line here, a scene and a page of docs.
 #include "coupling/cut_cell.h"
+#include "coupling/marker_springs.h"
 #include "coupling/scheme.h"
 
 namespace flotsam {
@@ -15,6 +16,8 @@ const std::vector<SchemeEntry>& schemes() {
     static const std::vector<SchemeEntry> entries{
         {"cut-cell", "liquid on a MAC grid, carried by particles, solved at the true surface (Zarifi 2017)",
          make<CutCell>},
+        {"marker-springs", "liquid marked by particles, repelled by solids made of springs (Génevaux 2003)",
+         make<MarkerSprings>},
     };
     return entries;
 }

@@ -13,8 +13,11 @@ namespace flotsam {
 // What a scheme can simulate; the loader refuses a scene that asks for more.
 struct Capabilities {
     bool liquid = false;
-    std::vector<Motion> motions;  // of solids
+    // Of the liquid's velocity; the first is what a scene gets unasked.
+    std::vector<Carrier> carriers{Carrier::apic, Carrier::flip, Carrier::markers};
+    std::vector<Motion> motions{};  // of solids
     bool open_walls = false;
+    bool viscosity = false;
     bool strong = false;  // fluid and solids are solved together
 };
 

@@ -130,7 +130,7 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
                                   inputs.output.checkpoint_every);
         std::vector<Observer*> observers{&frames, &audit};
         if (!inputs.probes.empty()) observers.push_back(&probes);
-        if (!driver.world().bodies.empty()) observers.push_back(&bodies);
+        if (!driver.world().bodies.empty() || !driver.world().springs.empty()) observers.push_back(&bodies);
         if (has_moving_solids(scenario)) observers.push_back(&transforms);
         if (!options.quiet) observers.push_back(&progress);
         observers.insert(observers.end(), extra.begin(), extra.end());

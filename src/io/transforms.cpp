@@ -7,8 +7,10 @@
 #include <cmath>
 #include <iterator>
 
+#include "geometry/mesh_surface.h"
 #include "io/gltf.h"
 #include "io/number_table.h"
+#include "io/ply.h"
 
 namespace flotsam {
 
@@ -17,7 +19,8 @@ namespace {
 constexpr std::array parts{"x", "y", "z", "qx", "qy", "qz", "qw"};
 
 bool moves_as_a_whole(const Solid& solid) {
-    return solid.motion == Motion::rigid || solid.motion == Motion::scripted;
+    return solid.motion == Motion::rigid || solid.motion == Motion::scripted ||
+           solid.motion == Motion::spring;
 }
 
 std::vector<std::string> columns(const Scenario& scenario) {
@@ -51,9 +54,11 @@ std::vector<Pose> poses_in(const NumberTable& table, const Solid& solid) {
 }  // namespace
 
 void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int frame) {
-    const auto rigid = [](const Solid& solid) { return solid.motion == Motion::rigid; };
+    const auto free = [](const Solid& solid) {
+        return solid.motion == Motion::rigid || solid.motion == Motion::spring;
+    };
     std::error_code error;
-    if (std::none_of(scenario.solids.begin(), scenario.solids.end(), rigid) ||
+    if (std::none_of(scenario.solids.begin(), scenario.solids.end(), free) ||
         !std::filesystem::exists(csv, error))
         return;
     const NumberTable table = read_number_table(csv);
@@ -61,9 +66,30 @@ void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int fr
     if (!frames) return;
     const auto row = std::find(frames->begin(), frames->end(), double(frame)) - frames->begin();
     for (Solid& solid : scenario.solids) {
-        if (!rigid(solid)) continue;
+        if (!free(solid)) continue;
         const std::vector<Pose> poses = poses_in(table, solid);
         if (row < std::ssize(poses)) solid.start = poses[row];
+    }
+}
+
+void take_shapes_from_frame(Scenario& scenario, const std::filesystem::path& solids) {
+    std::error_code error;
+    const auto deforms = [](const Solid& solid) {
+        return solid.spring.net && !solid.spring.net->springs.empty();
+    };
+    if (std::none_of(scenario.solids.begin(), scenario.solids.end(), deforms) ||
+        !std::filesystem::exists(solids, error))
+        return;
+    const std::vector<Vec3f> vertices = read_ply(solids).mesh.vertices;
+    std::size_t first = 0;
+    for (Solid& solid : scenario.solids) {
+        const std::size_t count = body_mesh_at(solid, 0).vertices.size();
+        if (deforms(solid) && first + count <= vertices.size()) {
+            for (std::size_t v = 0; v < count; ++v) solid.shape.mesh.vertices[v] = Vec3(vertices[first + v]);
+            solid.shape.distance = std::make_shared<MeshSurface>(solid.shape.mesh);
+            solid.start = {};
+        }
+        first += count;
     }
 }
 
@@ -109,7 +135,8 @@ void TransformLog::on_finish(World&, int, bool) {
             solid.name, &solid.shape.mesh, solid.color.value_or(palette[s % std::size(palette)]), {}};
         animated.poses = moves_as_a_whole(solid) ? poses_in(table, solid) : std::vector{solid.start};
         // A mesh that changes its shape is no rigid node; frames/ has it.
-        if (!solid.sequence) solids.push_back(std::move(animated));
+        const bool deforms = solid.sequence || (solid.spring.net && !solid.spring.net->springs.empty());
+        if (!deforms) solids.push_back(std::move(animated));
     }
     write_gltf(gltf_, solids, table.columns[1]);
 }

@@ -27,9 +27,11 @@ class TransformLog : public Observer {
     std::optional<CsvLog> log_;
 };
 
-// Lets the scenario's rigid solids start where they were in a frame of a run. Those that the table does not
-// tell of, as when there is none, stay.
+// Lets the scenario's solids that move by themselves start where they were in a frame of a run. Those that
+// the table does not tell of, as when there is none, stay.
 void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int frame);
+// Gives those that the run deforms the shape that they have in a file of all solids, if it exists.
+void take_shapes_from_frame(Scenario& scenario, const std::filesystem::path& solids);
 
 // Does anything of the scenario move as a whole?
 bool has_moving_solids(const Scenario& scenario);

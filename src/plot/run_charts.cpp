@@ -74,6 +74,8 @@ ProbeFamily family_of(Probe::Kind kind) {
                     .of_solid = true};
         case Probe::Kind::wetted_area:
             return {"Wetted area of solids", "area", "m^2", "as each probe's solid shows it to the liquid"};
+        case Probe::Kind::volume:
+            return {"Volume of solids", "volume", "m^3", "inside the surface of each probe's solid"};
         case Probe::Kind::position_x:
         case Probe::Kind::position_y:
         case Probe::Kind::position_z:

@@ -121,6 +121,7 @@ fs::path RunPictures::movie() const { return folder_ / "pictures" / (view_name()
 Scene RunPictures::scene_at(int frame) const {
     Scene scene = scene_;
     start_at_frame(scene.scenario, folder_ / "transforms.csv", frame);
+    take_shapes_from_frame(scene.scenario, folder_ / "frames" / solids_file.name(frame));
     return scene;
 }
 

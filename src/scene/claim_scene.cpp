@@ -22,12 +22,13 @@ bool read_solid_probe(SceneReader& reader, const TomlNode& entry, const std::str
         {"torque", Probe::Kind::torque_x},
         {"wetted_area", Probe::Kind::wetted_area},
         {"position", Probe::Kind::position_x},
-        {"tilt", Probe::Kind::tilt}};
+        {"tilt", Probe::Kind::tilt},
+        {"volume", Probe::Kind::volume}};
     for (const auto& [key, kind] : kinds) {
         const TomlNode* node = entry.find(key);
         if (!node) continue;
         const int solid = solid_named(*node, solids, reader.mistakes).value_or(0);
-        if (kind == Probe::Kind::wetted_area || kind == Probe::Kind::tilt) {
+        if (kind == Probe::Kind::wetted_area || kind >= Probe::Kind::tilt) {
             probes.push_back({name, kind, {}, solid});
         } else {
             for (int axis = 0; axis < 3; ++axis)
@@ -77,9 +78,10 @@ std::vector<TableRule> claim_tables() {
                        "of the liquid on a solid, about its position: NAME.x, NAME.y and NAME.z"),
               of_solid("wetted_area", "m^2", "of the solid of this name"),
               of_solid("position", "m", "of the solid of this name: NAME.x, NAME.y and NAME.z"),
-              of_solid("tilt", "deg", "angle between the y axis of the solid of this name and the vertical")},
+              of_solid("tilt", "deg", "angle between the y axis of the solid of this name and the vertical"),
+              of_solid("volume", "m^3", "inside the surface of the solid of this name")},
              {"height", "pressure", "speed", "velocity", "velocity_x", "velocity_y", "velocity_z", "force",
-              "torque", "wetted_area", "position", "tilt"}},
+              "torque", "wetted_area", "position", "tilt", "volume"}},
 
             {"claim",
              "[[claim]]",

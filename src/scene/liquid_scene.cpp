@@ -148,11 +148,16 @@ std::vector<TableRule> liquid_tables() {
            .low = 0,
            .high = 1e9,
            .above_low = true},
+          {.name = "viscosity",
+           .types = a_number,
+           .unit = "Pa s",
+           .meaning = "dynamic; 0.001 for water; otherwise none. Not every method admits it",
+           .low = 0,
+           .high = 1e9},
           {.name = "carrier",
            .types = a_text,
-           .fallback = "\"apic\"",
            .meaning = "how velocity travels: apic (particles with gradients), flip (FLIP/PIC blend), markers "
-                      "(massless, semi-Lagrangian)",
+                      "(massless, semi-Lagrangian); otherwise the method's own, apic for cut-cell",
            .choices = {"apic", "flip", "markers"}},
           {.name = "flip_share",
            .types = a_number,
@@ -164,6 +169,12 @@ std::vector<TableRule> liquid_tables() {
            .types = a_boolean,
            .fallback = "true",
            .meaning = "keep the number of particles per cell near its rest value"},
+          {.name = "particles_per_edge",
+           .types = an_integer,
+           .fallback = "2",
+           .meaning = "particles along the edge of a cell where liquid rests: 2 are 8 per cell, 4 in 2D",
+           .low = 2,
+           .high = Domain::most_particles_per_edge},
           {.name = "seed",
            .types = an_integer,
            .fallback = "1",
@@ -290,10 +301,9 @@ LiquidSettings read_liquid(SceneReader& reader) {
     const TomlNode& table = reader.root.at("liquid");
     LiquidSettings liquid;
     liquid.density = table.at("density").number;
-    const std::string& carrier = table.at("carrier").text;
-    liquid.carrier = carrier == "flip"      ? Carrier::flip
-                     : carrier == "markers" ? Carrier::markers
-                                            : Carrier::apic;
+    liquid.viscosity = table.number_or("viscosity", 0);
+    for (const auto& [word, carrier] : carrier_words)
+        if (table.at("carrier").text == word) liquid.carrier = carrier;
     liquid.flip_share = table.at("flip_share").number;
     liquid.reseed = table.at("reseed").boolean;
     liquid.seed = static_cast<std::uint64_t>(table.at("seed").integer);

@@ -1,6 +1,8 @@
 // Scene files: what belongs to the liquid.
 #pragma once
 
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fluid/grid/liquid.h"
@@ -8,6 +10,10 @@
 #include "scene/schema.h"
 
 namespace flotsam {
+
+// How carriers of velocity are called.
+constexpr std::pair<std::string_view, Carrier> carrier_words[] = {
+    {"apic", Carrier::apic}, {"flip", Carrier::flip}, {"markers", Carrier::markers}};
 
 // The table rules of [liquid] and of the regions in it.
 std::vector<TableRule> liquid_tables();

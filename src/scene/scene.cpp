@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "coupling/scheme.h"
+#include "scene/adapt_scene.h"
 #include "scene/claim_scene.h"
 #include "scene/estimate.h"
 #include "scene/liquid_scene.h"
@@ -76,6 +77,7 @@ void read_domain(SceneReader& reader) {
     const double longest = std::max({size.x, size.y, reader.flat ? 0 : size.z});
     box.h = longest / static_cast<double>(resolution.integer);
     box.cells = {1, 1, 1};
+    box.particles_per_edge = int(reader.root.at("liquid").at("particles_per_edge").integer);
     for (int axis = 0; axis < axes; ++axis) {
         const double cells = std::round(size[axis] / box.h);
         box.cells[axis] = static_cast<int>(cells);
@@ -155,8 +157,22 @@ ViewSettings read_view(SceneReader& reader) {
     return view;
 }
 
+// Where a scene does not say how velocity travels, its method does.
+void fill_in_carrier(TomlNode& root) {
+    TomlNode& liquid = *root.find("liquid");
+    if (liquid.find("carrier")) return;
+    Carrier first = Carrier::apic;
+    for (const SchemeEntry& entry : schemes())
+        if (entry.name == root.at("scene").at("method").text)
+            first = entry.make()->capabilities().carriers.front();
+    for (const auto& [word, carrier] : carrier_words)
+        if (carrier == first)
+            liquid.set("carrier", liquid.place, TomlNode::make_text(std::string(word), liquid.place));
+}
+
 // The method must exist and admit what the scene contains.
-void check_method(SceneReader& reader, const std::vector<Solid>& solids) {
+void check_method(SceneReader& reader, const Scenario& scenario) {
+    const std::vector<Solid>& solids = scenario.solids;
     const TomlNode& node = reader.root.at("scene").at("method");
     std::vector<std::string_view> known;
     const SchemeEntry* chosen = nullptr;
@@ -173,6 +189,16 @@ void check_method(SceneReader& reader, const std::vector<Solid>& solids) {
     const std::string advice = "choose another method (`flotsam list methods`) or leave this out";
     if (!capabilities.liquid)
         reader.mistakes.add(node.place, fmt::format("the method {} knows no liquid", node.text), advice);
+    const TomlNode& liquid = reader.root.at("liquid");
+    if (std::find(capabilities.carriers.begin(), capabilities.carriers.end(), scenario.liquid.carrier) ==
+        capabilities.carriers.end())
+        reader.mistakes.add(liquid.at("carrier").place,
+                            fmt::format("the method {} does not admit the carrier \"{}\"", node.text,
+                                        liquid.at("carrier").text),
+                            "leave 'carrier' out to get the method's own");
+    if (scenario.liquid.viscosity > 0 && !capabilities.viscosity)
+        reader.mistakes.add(liquid.at("viscosity").place,
+                            fmt::format("the method {} knows no viscosity", node.text), advice);
     const TomlNode& walls = reader.root.at("domain").at("walls");
     for (int side = 0; side < 6; ++side)
         if (reader.domain.open(side) && !capabilities.open_walls) {
@@ -224,7 +250,7 @@ Scene build_scene(SceneReader& reader) {
     scene.output = read_output(reader);
     scenario.solver = read_solver(reader);
     scene.view = read_view(reader);
-    check_method(reader, scenario.solids);
+    check_method(reader, scenario);
     reader.mistakes.throw_if_any();
     check_cost(reader, scene);
     reader.mistakes.throw_if_any();
@@ -243,11 +269,10 @@ TomlNode without_looks(TomlNode root) {
     return root;
 }
 
-}  // namespace
-
-Scene parse_scene(const std::string& text, const std::filesystem::path& file,
-                  const std::vector<std::string>& overrides, double scale, const std::string& method,
-                  const std::filesystem::path& meshes) {
+// With `changes`, the scene is adapted to its method.
+Scene read_scene(const std::string& text, const std::filesystem::path& file,
+                 const std::vector<std::string>& overrides, double scale, const std::string& method,
+                 const std::filesystem::path& meshes, std::vector<std::string>* changes) {
     if (!(scale > 0 && scale <= 1000))
         throw UserError(fmt::format("--scale {}: must be above 0\n  0.5 halves the resolution", scale));
     Mistakes mistakes;
@@ -270,6 +295,8 @@ Scene parse_scene(const std::string& text, const std::filesystem::path& file,
         const int source = mistakes.add_source("--method " + method, method);
         root.find("scene")->set("method", {source, 1, 1}, TomlNode::make_text(method, {source, 1, 1}));
     }
+    if (changes) *changes = adapt_to_method(root);
+    fill_in_carrier(root);
     if (scale != 1) {
         TomlNode& resolution = *root.find("domain")->find("resolution");
         const double scaled = std::max(1.0, std::round(static_cast<double>(resolution.integer) * scale));
@@ -284,9 +311,23 @@ Scene parse_scene(const std::string& text, const std::filesystem::path& file,
     return scene;
 }
 
+}  // namespace
+
+Scene parse_scene(const std::string& text, const std::filesystem::path& file,
+                  const std::vector<std::string>& overrides, double scale, const std::string& method,
+                  const std::filesystem::path& meshes) {
+    return read_scene(text, file, overrides, scale, method, meshes, nullptr);
+}
+
 Scene load_scene(const std::filesystem::path& file, const std::vector<std::string>& overrides, double scale,
                  const std::string& method) {
     return parse_scene(read_text(file), file, overrides, scale, method);
+}
+
+Scene load_scene_for(const std::string& method, const std::filesystem::path& file,
+                     const std::vector<std::string>& overrides, double scale,
+                     std::vector<std::string>& changes) {
+    return read_scene(read_text(file), file, overrides, scale, method, {}, &changes);
 }
 
 std::string scene_title(const std::filesystem::path& file) {

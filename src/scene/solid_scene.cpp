@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "geometry/mesh_sequence.h"
 #include "scene/rigid_scene.h"
+#include "scene/spring_scene.h"
 #include "scene/suggest.h"
 
 namespace flotsam {
@@ -168,7 +169,8 @@ Script read_script(SceneReader& reader, const TomlNode& entry, Motion motion) {
     const std::vector<TomlNode>& keyframes = entry.entries("keyframe");
     const Place place = entry.at("motion").place;
     if (motion != Motion::scripted) {
-        const bool starts_moving = motion == Motion::rigid && (velocity || spin);
+        const bool starts_moving =
+            (motion == Motion::rigid || motion == Motion::spring) && (velocity || spin);
         if (!keyframes.empty() || ((velocity || spin) && !starts_moving))
             reader.mistakes.add(place, fmt::format("a {} solid follows no script", entry.at("motion").text),
                                 "write motion = \"scripted\", or remove velocity, spin and keyframes");
@@ -215,7 +217,7 @@ void check_solid_place(SceneReader& reader, const TomlNode& entry, const std::st
 }  // namespace
 
 std::vector<TableRule> solid_tables() {
-    return {
+    std::vector<TableRule> rules{
         {"solid",
          "[[solid]]",
          "A solid body. Elastic solids and cloth are admitted by no method yet.",
@@ -224,7 +226,7 @@ std::vector<TableRule> solid_tables() {
            .types = a_text,
            .fallback = "\"static\"",
            .meaning = "how it moves",
-           .choices = {"static", "scripted", "rigid", "elastic", "cloth"}},
+           .choices = {"static", "scripted", "rigid", "spring", "elastic", "cloth"}},
           {.name = "shape",
            .types = a_table,
            .unit = "m",
@@ -271,12 +273,14 @@ std::vector<TableRule> solid_tables() {
           {.name = "velocity",
            .types = a_list,
            .unit = "m/s",
-           .meaning = "of a scripted solid: constant; of a rigid one's centre of mass: at the start",
+           .meaning =
+               "of a scripted solid: constant; of a rigid or spring one's centre of mass: at the start",
            .min_count = 2},
           {.name = "spin",
            .types = a_list,
            .unit = "rad/s",
-           .meaning = "of a scripted solid: constant angular velocity about its position; of a rigid one: at "
+           .meaning = "of a scripted solid: constant angular velocity about its position; of a rigid or "
+                      "spring one: at "
                       "the start",
            .min_count = 3,
            .max_count = 3},
@@ -483,6 +487,9 @@ std::vector<TableRule> solid_tables() {
            .unit = "deg",
            .meaning = "counter-clockwise, seen against the axis",
            .required = true}}}};
+    for (const KeyRule& key : spring_keys()) rules.front().keys.push_back(key);
+    rules.push_back(spring_table());
+    return rules;
 }
 
 void read_solids(SceneReader& reader, Scenario& scenario) {
@@ -495,6 +502,7 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
         solid.name = name.text;
         solid.motion = motion == "scripted"  ? Motion::scripted
                        : motion == "rigid"   ? Motion::rigid
+                       : motion == "spring"  ? Motion::spring
                        : motion == "elastic" ? Motion::elastic
                        : motion == "cloth"   ? Motion::cloth
                                              : Motion::fixed;
@@ -513,8 +521,12 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
             check_solid_place(reader, entry, name.text, solid.motion, bounds(mesh_at(solid, 0)));
         solid.rigid = read_rigid(entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr,
                                  slab(reader), reader.mistakes);
+        read_springs(entry, reader.domain, solid, reader.mistakes);
         scenario.solids.push_back(solid);
     }
+    const std::vector<TomlNode>& tables_of_solids = reader.root.entries("solid");
+    for (std::size_t n = 0; n < tables_of_solids.size(); ++n)
+        fit_springs(tables_of_solids[n], scenario, scenario.solids[n], reader);
     scenario.joints = read_joints(reader.root, scenario.solids, slab(reader), reader.mistakes);
 }
 

@@ -18,6 +18,7 @@ void Driver::start() {
     now_ = World{};
     frame_ = 0;
     now_.bodies = bodies_at_start(scenario_);
+    now_.springs = springs_at_start(scenario_);
     scheme_->start(now_, scenario_);
 }
 

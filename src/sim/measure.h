@@ -29,7 +29,8 @@ struct Probe {
         position_x,
         position_y,
         position_z,
-        tilt,  // between its y axis and the vertical [deg]
+        tilt,    // between its y axis and the vertical [deg]
+        volume,  // inside its surface [m^3]
     };
     std::string name;
     Kind kind = Kind::height;

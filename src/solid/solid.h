@@ -10,11 +10,12 @@
 #include "geometry/mesh_sequence.h"
 #include "geometry/solid_shape.h"
 #include "solid/rigid/rigid_body.h"
+#include "solid/spring/spring_body.h"
 
 namespace flotsam {
 
 // How a solid moves; a method's capabilities say which of these it admits.
-enum class Motion { fixed, scripted, rigid, elastic, cloth };
+enum class Motion { fixed, scripted, rigid, spring, elastic, cloth };
 
 // Where a scripted solid is at a time.
 struct Keyframe {
@@ -39,7 +40,8 @@ struct Solid {
     std::optional<Vec3> color{};  // in pictures: red, green and blue from 0 to 1, as a screen shows them
     // An animated mesh: replaces the shape's vertices, in body coordinates; null when the shape is rigid.
     std::shared_ptr<const MeshSequence> sequence = nullptr;
-    RigidProperties rigid;  // of one that moves by itself; friction and restitution of all
+    RigidProperties rigid;      // of one that moves by itself; friction and restitution of all
+    SpringProperties spring{};  // of one made of springs
 };
 
 // Of a solid that the liquid moves: where it starts. Where it is, `pose_of(world, scenario, s)` says.

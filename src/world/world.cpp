@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "geometry/mesh_surface.h"
+
 namespace flotsam {
 
 std::vector<RigidBody> bodies_at_start(const Scenario& scenario) {
@@ -10,6 +12,20 @@ std::vector<RigidBody> bodies_at_start(const Scenario& scenario) {
         if (const Solid& solid = scenario.solids[s]; solid.motion == Motion::rigid)
             bodies.push_back(make_rigid_body(int(s), solid.rigid, solid.start));
     return bodies;
+}
+
+std::vector<SpringBody> springs_at_start(const Scenario& scenario) {
+    std::vector<SpringBody> bodies;
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s)
+        if (const Solid& solid = scenario.solids[s]; solid.motion == Motion::spring)
+            bodies.push_back(make_spring_body(int(s), solid.spring, solid.start));
+    return bodies;
+}
+
+const SpringBody* spring_body_of(const World& world, std::size_t s) {
+    for (const SpringBody& body : world.springs)
+        if (body.solid == int(s)) return &body;
+    return nullptr;
 }
 
 const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s) {
@@ -24,10 +40,12 @@ Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, dou
 }
 
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s) {
+    if (const SpringBody* body = spring_body_of(world, s)) return pose_of(*body);
     return pose_of(scenario, world.bodies, world.time, s);
 }
 
 TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s) {
+    if (const SpringBody* body = spring_body_of(world, s)) return skin_of(*body);
     TriangleMesh mesh = body_mesh_at(scenario.solids[s], world.time);
     const Pose pose = pose_of(world, scenario, s);
     for (Vec3& v : mesh.vertices) v = pose.to_world(v);
@@ -35,6 +53,8 @@ TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s
 }
 
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s) {
+    if (const SpringBody* body = spring_body_of(world, s); body && body->net->springs.size() > 0)
+        return {std::make_shared<MeshSurface>(skin_of(*body)), {}};
     PlacedShape shape = shape_at(scenario.solids[s], world.time);
     shape.pose = pose_of(world, scenario, s);
     return shape;
@@ -49,6 +69,10 @@ void World::visit_state(StateVisitor& visit, const Scenario& scenario) {
                                      [](const Solid& solid) { return solid.motion == Motion::rigid; });
     if (std::int64_t(bodies.size()) != rigid) bodies = bodies_at_start(scenario);
     if (!bodies.empty()) flotsam::visit_state(bodies, visit, "bodies");
+    const auto sprung = std::count_if(scenario.solids.begin(), scenario.solids.end(),
+                                      [](const Solid& solid) { return solid.motion == Motion::spring; });
+    if (std::int64_t(springs.size()) != sprung) springs = springs_at_start(scenario);
+    flotsam::visit_state(springs, visit, "springs");
     loads.resize(scenario.solids.size());
     for (std::size_t s = 0; s < loads.size(); ++s) {
         const std::string name = "solids/" + scenario.solids[s].name;

@@ -18,19 +18,23 @@ struct World {
     double time = 0;        // [s]
     std::int64_t step = 0;  // steps taken
     LiquidState liquid;
-    std::vector<SolidLoad> loads;   // of the liquid on each solid of the scenario, over the last step
-    std::vector<RigidBody> bodies;  // the scenario's rigid solids, in its order
+    std::vector<SolidLoad> loads;     // of the liquid on each solid of the scenario, over the last step
+    std::vector<RigidBody> bodies;    // the scenario's rigid solids, in its order
+    std::vector<SpringBody> springs;  // and those made of springs
 
     void visit_state(StateVisitor& visit, const Scenario& scenario);
 };
 
 // The rigid solids of a scenario as they start.
 std::vector<RigidBody> bodies_at_start(const Scenario& scenario);
+std::vector<SpringBody> springs_at_start(const Scenario& scenario);
 // The body of solid `s`, or null when that is not rigid.
 const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s);
+// The same of one that is not made of springs.
+const SpringBody* spring_body_of(const World& world, std::size_t s);
 // Where solid `s` is, whatever moves it: at a time when the bodies are as given, or now.
 Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, double time, std::size_t s);
-Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);
+Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);  // of springs: what fits them best
 // Its shape and its surface there.
 TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s);
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s);
@@ -44,13 +48,13 @@ struct StepContext {
     bool ends_frame = false;  // the state after this step is written to files
 };
 
-// What the rigid bodies received during a step [kg m/s].
+// What the bodies that move by themselves, rigid or made of springs, received during a step [kg m/s].
 struct BodyLedger {
     Vec3 gravity, liquid;  // of all of them: impulses of gravity, of the liquid's pressure and friction
-    Vec3 contacts;         // of contacts and joints with what is no rigid body; among themselves they cancel
+    Vec3 contacts;         // of contacts and joints with what is no such body; among themselves they cancel
     Vec3 held;             // of locked axes and of what waits for its release
     Vec3 unaccounted;      // change of their momentum that nothing above explains
-    std::vector<Impulse> contact;  // of contacts and joints, on each body
+    std::vector<Impulse> contact;  // of contacts and joints, on each body: the rigid ones first
 };
 
 // Momentum and liquid that changed hands during a step.

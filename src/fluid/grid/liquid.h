@@ -39,6 +39,7 @@ struct Sink {
 
 struct LiquidSettings {
     double density = 1000;  // [kg/m^3]
+    double viscosity = 0;   // dynamic [Pa s]
     Carrier carrier = Carrier::apic;
     double flip_share = 0.95;  // of FLIP in the FLIP/PIC blend; the rest is PIC
     bool reseed = true;        // keep the number of particles per cell near its rest value
@@ -48,8 +49,11 @@ struct LiquidSettings {
     std::vector<Sink> sinks;
 };
 
-// Particles per cell edge at rest: 2 x 2 x 2 in a cell, 2 x 2 in a slab.
-inline int particles_per_cell(const Domain& domain) { return domain.flat() ? 4 : 8; }
+// At rest: 2 x 2 x 2 in a cell, 2 x 2 in a slab, unless the scene wants more.
+inline int particles_per_cell(const Domain& domain) {
+    const int n = domain.particles_per_edge;
+    return domain.flat() ? n * n : n * n * n;
+}
 
 // Every particle stands for the same volume of liquid. Sorted by tile and cell once a step.
 struct Particles {

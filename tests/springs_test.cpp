@@ -1,0 +1,235 @@
+// Solids made of springs: their forces, how they move, how they are built.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "geometry/mesh_surface.h"
+#include "solid/spring/spring_body.h"
+#include "solid/spring/spring_contact.h"
+#include "worlds.h"
+
+using namespace flotsam;
+
+namespace {
+
+SpringBody body_of(SpringNet net, Vec3 velocity = {}, Vec3 spin = {}) {
+    SpringProperties properties;
+    properties.net = std::make_shared<SpringNet>(std::move(net));
+    properties.velocity = velocity;
+    properties.spin = spin;
+    return make_spring_body(0, properties, {{1, 2, 3}, Rotation::about({1, 1, 0}, 0.4)});
+}
+
+SpringNet cube(double damping = 0, NetKind kind = NetKind::lattice) {
+    return spring_lattice(solid_box({0.4, 0.4, 0.4}), 0.1, {500, 1e4, damping}, kind);
+}
+
+void shake(SpringBody& body, double by, double speed) {
+    for (std::size_t i = 0; i < body.position.size(); ++i)
+        for (int a = 0; a < 3; ++a) {
+            body.position[i][a] += by * test::noise(std::int64_t(6 * i) + a);
+            body.velocity[i][a] += speed * test::noise(std::int64_t(6 * i) + 3 + a);
+        }
+}
+
+double energy(const SpringBody& body) {
+    return kinetic_energy(body) + spring_energy(*body.net, body.position);
+}
+
+// The largest distance of a node from where the best rigid pose would have it.
+double deformation(const SpringBody& body) {
+    const Pose pose = pose_of(body);
+    double worst = 0;
+    for (std::size_t i = 0; i < body.position.size(); ++i)
+        worst = std::max(worst, length(body.position[i] - pose.to_world(body.net->rest[i])));
+    return worst;
+}
+
+}  // namespace
+
+TEST_CASE("springs: forces are the slope of the energy, and damping takes energy away") {
+    SpringBody body = body_of(cube());
+    shake(body, 0.02, 0);
+    std::vector<Vec3> force(body.position.size());
+    add_spring_forces(*body.net, body.position, body.velocity, force);
+    const double step = 1e-6;
+    for (std::size_t i = 0; i < body.position.size(); i += 5)
+        for (int a = 0; a < 3; ++a) {
+            std::vector<Vec3> x = body.position;
+            x[i][a] += step;
+            const double up = spring_energy(*body.net, x);
+            x[i][a] -= 2 * step;
+            const double slope = (up - spring_energy(*body.net, x)) / (2 * step);
+            CHECK(force[i][a] == doctest::Approx(-slope).epsilon(1e-5));
+        }
+
+    SpringBody damped = body_of(cube(0.3));
+    shake(damped, 0, 1);  // at rest, so that only the damping acts
+    std::fill(force.begin(), force.end(), Vec3{});
+    add_spring_forces(*damped.net, damped.position, damped.velocity, force);
+    double power = 0;
+    Vec3 sum;
+    for (std::size_t i = 0; i < force.size(); ++i) {
+        power += dot(force[i], damped.velocity[i]);
+        sum += force[i];
+    }
+    CHECK(power < 0);
+    CHECK(length(sum) < 1e-9);
+}
+
+TEST_CASE("springs: a free body keeps its momenta; without damping its energy too") {
+    for (const double damping : {0.0, 0.3}) {
+        SpringBody body = body_of(cube(damping), {1, 2, -0.5}, {3, -1, 2});
+        shake(body, 0.01, 0.5);
+        const Vec3 linear = momentum(body), angular = angular_momentum(body);
+        const double start = energy(body);
+        for (int step = 0; step < 100; ++step) advance(body, {}, 0.01, {});
+        CHECK(length(momentum(body) - linear) < 1e-11 * length(linear));
+        CHECK(length(angular_momentum(body) - angular) < 1e-10 * length(angular));
+        if (damping == 0)
+            CHECK(energy(body) == doctest::Approx(start).epsilon(0.05));
+        else
+            CHECK(energy(body) < 0.95 * start);
+    }
+}
+
+TEST_CASE("springs: a body falls as Galilei says, and its pose follows") {
+    SpringBody body = body_of(cube(0.1));
+    const Pose start = pose_of(body);
+    CHECK(length(start.position - Vec3{1, 2, 3}) < 1e-12);
+    for (int step = 0; step < 50; ++step) advance(body, {0, -9.81, 0}, 0.01, {});
+    const Pose end = pose_of(body);
+    CHECK(end.position.y == doctest::Approx(2 - 0.5 * 9.81 * 0.25).epsilon(1e-9));
+    CHECK(length(rotation_vector(end.rotation * start.rotation.inverse())) < 1e-6);
+}
+
+TEST_CASE("springs: an elastic cube that was squeezed regains its shape") {
+    for (const NetKind kind : {NetKind::lattice, NetKind::shell}) {
+        SpringBody body = body_of(cube(0.3, kind));
+        const Vec3 center = center_of_mass(body);
+        for (Vec3& p : body.position) p.y = center.y + 0.7 * (p.y - center.y);
+        const double squeezed = deformation(body), volume = enclosed_volume(skin_of(body));
+        CHECK(volume == doctest::Approx(0.7 * 0.064).epsilon(0.05));
+        for (int step = 0; step < 300; ++step) advance(body, {}, 0.01, {});
+        CHECK(deformation(body) < 0.01 * squeezed);
+        CHECK(enclosed_volume(skin_of(body)) == doctest::Approx(0.064).epsilon(0.002));
+    }
+}
+
+TEST_CASE("springs: a lattice has the stiffness that was asked for") {
+    // Pulled along x, its sides free to follow: the force over the cross-section is E times the strain.
+    const double E = 1e4, s = 0.1, strain = 0.002;
+    SpringNet net = spring_lattice(solid_box({1.2, 0.8, 0.8}), s, {500, E, 1});
+    SpringProperties properties;
+    properties.net = std::make_shared<SpringNet>(net);
+    SpringBody body = make_spring_body(0, properties, {});
+    // The ends are held apart by hand after every step; the rest comes to rest.
+    const auto hold = [&] {
+        for (std::size_t i = 0; i < net.rest.size(); ++i)
+            if (std::abs(net.rest[i].x) > 0.5) {
+                body.position[i].x = (1 + strain) * net.rest[i].x;
+                body.velocity[i].x = 0;
+            }
+    };
+    for (int step = 0; step < 2000; ++step) {
+        hold();
+        advance(body, {}, 0.002, {});
+        for (Vec3& v : body.velocity) v *= 0.97;
+    }
+    hold();
+    std::vector<Vec3> force(net.rest.size());
+    add_spring_forces(net, body.position, body.velocity, force);
+    double pull = 0;
+    for (std::size_t i = 0; i < net.rest.size(); ++i)
+        if (net.rest[i].x > 0.5) pull -= force[i].x;
+    // The outermost rows have fewer neighbours, so that a thin bar is softer than the bulk.
+    CHECK(pull / 0.64 / strain == doctest::Approx(E).epsilon(0.2));
+    double wide = 0;  // Poisson's ratio 1/4
+    for (std::size_t i = 0; i < net.rest.size(); ++i)
+        if (std::abs(net.rest[i].x) < 0.1 && net.rest[i].y > 0.3)
+            wide = (body.position[i].y - net.rest[i].y) / net.rest[i].y;
+    CHECK(-wide / strain == doctest::Approx(0.25).epsilon(0.3));
+}
+
+TEST_CASE("springs: mass and surface of every shape that can be built") {
+    const auto check = [](const SolidShape& shape, double spacing) {
+        for (const NetKind kind : {NetKind::lattice, NetKind::shell}) {
+            const SpringNet net = spring_lattice(shape, spacing, {700, 1e5, 0.1}, kind);
+            REQUIRE(!net.springs.empty());
+            const double volume = enclosed_volume(shape.mesh);
+            CHECK(net.total_mass() == doctest::Approx(700 * volume).epsilon(1e-9));
+            CHECK(boundary_edge_count(net.mesh) == 0);
+            CHECK(enclosed_volume(skin_of(net, net.rest)) == doctest::Approx(volume).epsilon(1e-3));
+            // It holds together: every node hangs on others.
+            std::vector<int> springs(net.rest.size(), 0);
+            for (const Spring& spring : net.springs) ++springs[spring.a], ++springs[spring.b];
+            for (const int count : springs) CHECK(count >= 3);
+        }
+    };
+    check(solid_box({0.3, 0.5, 0.2}), 0.05);
+    check(solid_sphere(0.2, 0.03), 0.05);
+    check(solid_torus(0.3, 0.1, 0.03), 0.04);
+    // Too coarse for its shape: no net rather than one that falls flat.
+    CHECK(spring_lattice(solid_box({1, 0.1, 1}), 0.2, {}).springs.empty());
+}
+
+TEST_CASE("springs: walls and fixed solids stop nodes") {
+    SpringNet ball = single_node(solid_sphere(0.1, 0.02), 0.1, 500);
+    CHECK(ball.total_mass() == doctest::Approx(500 * 4.0 / 3 * 3.14159265 * 0.001).epsilon(1e-3));
+    SpringProperties properties;
+    properties.net = std::make_shared<SpringNet>(ball);
+    NodeConfines confines;
+    confines.sides = {{0, 0, 0}, {1, 1, 1}};
+    confines.closed.fill(true);
+    SpringBody body = make_spring_body(0, properties, {{0.5, 0.5, 0.5}, {}});
+    for (int step = 0; step < 200; ++step) advance(body, {0, -9.81, 0}, 0.01, confines);
+    CHECK(body.position[0].y == doctest::Approx(0.1));
+    CHECK(length(body.velocity[0]) < 0.2);
+
+    const SolidShape post = solid_box({0.2, 0.2, 0.2});
+    confines.fixed.push_back({post.distance, {{0.5, 0.1, 0.5}, {}}, {{0.4, 0, 0.4}, {0.6, 0.2, 0.6}}});
+    body = make_spring_body(0, properties, {{0.5, 0.7, 0.5}, {}});
+    for (int step = 0; step < 200; ++step) advance(body, {0, -9.81, 0}, 0.01, confines);
+    CHECK(body.position[0].y == doctest::Approx(0.3).epsilon(0.01));
+}
+
+TEST_CASE("springs: bodies do not enter each other, and what one gets the other gives") {
+    SpringProperties ball, cube;
+    ball.net = std::make_shared<SpringNet>(single_node(solid_sphere(0.1, 0.02), 0.1, 500));
+    cube.net = std::make_shared<SpringNet>(spring_lattice(solid_box({0.3, 0.3, 0.3}), 0.05, {300, 1e5, 0.3}));
+    ball.velocity = {-1, 0, 0};
+    std::vector<SpringBody> bodies{make_spring_body(0, cube, {{0.3, 0.5, 0.5}, {}}),
+                                   make_spring_body(1, ball, {{0.7, 0.52, 0.5}, {}})};
+    const auto all = [&] { return momentum(bodies[0]) + momentum(bodies[1]); };
+    const Vec3 before = all();
+    Vec3 given;
+    for (int step = 0; step < 100; ++step) {
+        for (SpringBody& body : bodies) advance(body, {}, 0.003, {});
+        const Vec3 cube_before = momentum(bodies[0]);
+        const std::vector<Vec3> impulse = collide(bodies, [](std::size_t, std::size_t) {
+            return ContactLaw{0.3, 0.5};
+        });
+        CHECK(length(impulse[0] + impulse[1]) < 1e-14);
+        CHECK(length(momentum(bodies[0]) - cube_before - impulse[0]) < 1e-13);
+        given += impulse[0];
+        double nearest = 1;
+        for (const Vec3 x : bodies[0].position)
+            nearest = std::min(nearest, length(x - bodies[1].position[0]));
+        CHECK(nearest > 0.11);  // of 0.125; one pass leaves a little
+    }
+    CHECK(length(all() - before) < 1e-12);
+    CHECK(given.x < -1);  // the ball has 2.1 kg m/s
+    CHECK(bodies[1].velocity[0].x > -0.3);
+
+    // Nothing happens where they are apart, nor to a body alone.
+    bodies[1].position[0] = {0.9, 0.5, 0.5};
+    CHECK(length(collide(bodies, [](std::size_t, std::size_t) { return ContactLaw{}; })[0]) == 0);
+}
+
+TEST_CASE("springs: the spin of a turning body") {
+    SpringProperties cube;
+    cube.net = std::make_shared<SpringNet>(spring_lattice(solid_box({0.3, 0.2, 0.3}), 0.05, {300, 1e5, 0.3}));
+    cube.spin = {1, -2, 0.5};
+    cube.velocity = {3, 0, 0};
+    CHECK(length(spin_of(make_spring_body(0, cube, {{1, 2, 3}, {}})) - cube.spin) < 1e-10);
+}
