@@ -593,8 +593,6 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     if (ctx.ends_frame) find_surface(next, scenario);
     stage_done("surface");
 
-    stage_done("advect");
-
     ledger.particles_in = in.count;
     ledger.particles_out = out.count;
     ledger.inflow = mass * in.velocity_sum;

@@ -205,7 +205,8 @@ void check_solid_place(SceneReader& reader, const TomlNode& entry, const std::st
     }
     // What is fixed may stick out, like a post set into the floor; what moves freely may not.
     if (motion == Motion::fixed || motion == Motion::scripted) return;
-    const double slack = 1e-9 * length(size);
+    // The corners of a round shape's mesh stand out a little, so that it has the right volume.
+    const double slack = 0.05 * reader.domain.h;
     for (int axis = 0; axis < (reader.flat ? 2 : 3); ++axis)
         if (box.low[axis] < -slack || box.high[axis] > size[axis] + slack) {
             reader.mistakes.add(place, fmt::format("the solid \"{}\" reaches out of the domain", name),
