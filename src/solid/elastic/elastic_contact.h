@@ -1,12 +1,14 @@
-// Where nodes of elastic bodies touch something, as terms of the step's energy.
+// Where elastic bodies touch something, or may touch within a step, as terms of the step's energy.
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
+#include "core/rotation.h"
+#include "geometry/shape.h"
 #include "linalg/block_matrix.h"
 #include "solid/elastic/elastic_body.h"
-#include "solid/rigid/rigid_body.h"
 
 namespace flotsam {
 
@@ -15,7 +17,7 @@ struct RigidPartner {
     int solid = 0;
     Vec3 center;
     Mat3 mass, inertia;  // in world axes
-    Twist free;          // without contacts
+    Twist free;          // without elastic contacts
     Twist motion;        // with them; the result
 };
 
@@ -29,5 +31,31 @@ struct ElasticContact {
     std::array<double, 2> slide{};      // [m/s]
     double friction = 0;
 };
+
+// What is not elastic and can be touched: moves as told, or is a partner.
+struct ContactObstacle {
+    ShapePtr shape;  // in body coordinates
+    Pose pose;
+    Twist motion;  // about the pose's position
+    const TriangleMesh* mesh =
+        nullptr;  // its surface, whose corners meet the elastic bodies' faces; may be null
+    double friction = 0.5;
+    int partner = -1;  // number of the RigidPartner, or -1
+};
+
+// Contacts that can come about within `dt`: of nodes with the closed sides of a box, with obstacles and with
+// each other's surfaces, and of the obstacles' corners with the bodies' surfaces. A node on its way is
+// followed, so that it finds what it would fly through. A body does not meet itself.
+// Blocks are numbered as ElasticStepper does: nodes body after body, then two blocks for each partner.
+struct ContactScene {
+    Box sides;
+    std::array<bool, 6> closed{};  // low x, high x, low y, ...
+    std::vector<ContactObstacle> obstacles{};
+    std::vector<double> friction{};  // of each elastic body
+    Vec3 gravity{};
+};
+std::vector<ElasticContact> find_contacts(const std::vector<ElasticBody>& bodies,
+                                          const std::vector<RigidPartner>& partners,
+                                          const ContactScene& scene, double dt);
 
 }  // namespace flotsam

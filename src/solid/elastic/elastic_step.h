@@ -16,7 +16,7 @@
 //   - Newton's method with a line search on the step's energy: Eq. 3.55 is its first step (newton_steps = 1).
 //   - Rotations come from a signed singular value decomposition: Eq. 3.58 divides by zero for flat elements
 //     and gives a reflection for inverted ones.
-//   - Contact is a stiff spring in the same solve (docs/decisions/0012), not an explicit correction.
+//   - Contact is a stiff spring in the same solve (docs/decisions/0009), not an explicit correction.
 // clang-format on
 #pragma once
 
