@@ -62,13 +62,13 @@ ElasticReport ElasticPhase::step(const World& now, World& next, const StepContex
         properties.push_back(&scenario.solids[body.solid].elastic);
         contacts.friction.push_back(scenario.solids[body.solid].rigid.friction);
     }
-    const ElasticReport report =
-        stepper_.step(next.elastics, properties, scenario.gravity, ctx.time, ctx.dt,
-                      find_contacts(next.elastics, partners, contacts, ctx.dt), &partners);
+    const std::vector<RigidPartner> before = partners;
+    const ElasticReport report = advance_with_contacts(stepper_, next.elastics, properties,
+                                                       std::move(contacts), partners, ctx.time, ctx.dt);
     pushed.assign(now.bodies.size(), {});
     for (std::size_t b = 0; report.converged && b < partners.size(); ++b)
-        pushed[b] = {partners[b].mass * (partners[b].motion.velocity - partners[b].free.velocity),
-                     partners[b].inertia * (partners[b].motion.spin - partners[b].free.spin)};
+        pushed[b] = {partners[b].mass * (partners[b].motion.velocity - before[b].free.velocity),
+                     partners[b].inertia * (partners[b].motion.spin - before[b].free.spin)};
     return report;
 }
 

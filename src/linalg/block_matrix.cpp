@@ -37,7 +37,7 @@ class Cholesky final : public BlockPreconditioner {
         factor_.analyzePattern(lower_);
     }
 
-    void update(const BlockMatrix& matrix, std::span<const Mat3> more, std::span<const Vec3>) override {
+    bool update(const BlockMatrix& matrix, std::span<const Mat3> more, std::span<const Vec3>) override {
         parallel_for(matrix.rows(), 256, [&](std::int64_t r) {
             for (int i = 0; i < 3; ++i) {
                 double* value = lower_.valuePtr() + lower_.outerIndexPtr()[3 * r + i];
@@ -48,6 +48,7 @@ class Cholesky final : public BlockPreconditioner {
             }
         });
         factor_.factorize(lower_);
+        return factor_.info() == Eigen::Success;
     }
 
     void apply(std::span<const Vec3> r, std::span<Vec3> z) const override {
@@ -89,7 +90,7 @@ class TwoLevel final : public BlockPreconditioner {
         for (int n = 0; n < int(lump_.size()); ++n) members_[lump_[n]].push_back(n);
     }
 
-    void update(const BlockMatrix& matrix, std::span<const Mat3> more,
+    bool update(const BlockMatrix& matrix, std::span<const Mat3> more,
                 std::span<const Vec3> places) override {
         const int rows = matrix.rows();
         arm_.resize(rows);
@@ -119,6 +120,7 @@ class TwoLevel final : public BlockPreconditioner {
         });
         factor_ = BlockCholesky::factor(coarse_, 20'000'000);
         FLOTSAM_CHECK(factor_.has_value());
+        return true;
     }
 
     void apply(std::span<const Vec3> r, std::span<Vec3> z) const override {
@@ -264,7 +266,8 @@ SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<
     std::size_t first = 0;
     for (const BlockSystem::Part& part : system.parts) {
         const std::size_t rows = std::size_t(part.matrix->rows());
-        part.preconditioner->update(*part.matrix, std::span(more).subspan(first, rows), part.places);
+        if (!part.preconditioner->update(*part.matrix, std::span(more).subspan(first, rows), part.places))
+            return {.converged = false};
         first += rows;
     }
     std::vector<Mat3> single_inverse;
@@ -293,7 +296,9 @@ SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<
         const double rz = inner(r, z), beta = report.iterations == 0 ? 0 : rz / old;
         parallel_for(std::int64_t(n), grain, [&](std::int64_t i) { p[i] = z[i] + beta * p[i]; });
         system.multiply(p, ap);
-        const double alpha = rz / inner(p, ap);
+        const double curvature = inner(p, ap);
+        if (!(curvature > 0)) break;
+        const double alpha = rz / curvature;
         parallel_for(std::int64_t(n), grain, [&](std::int64_t i) {
             x[i] += alpha * p[i];
             r[i] -= alpha * ap[i];

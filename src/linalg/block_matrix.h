@@ -47,8 +47,8 @@ struct BlockRow {
 class BlockPreconditioner {
   public:
     virtual ~BlockPreconditioner() = default;
-    // `places` are where the unknowns are now.
-    virtual void update(const BlockMatrix& matrix, std::span<const Mat3> more,
+    // `places` are where the unknowns are now. False when the matrix turns out not to be positive definite.
+    virtual bool update(const BlockMatrix& matrix, std::span<const Mat3> more,
                         std::span<const Vec3> places) = 0;
     virtual void apply(std::span<const Vec3> r, std::span<Vec3> z) const = 0;
 };
@@ -76,8 +76,9 @@ struct BlockSystem {
     void multiply(std::span<const Vec3> x, std::span<Vec3> result) const;
 };
 
-// Conjugate gradients, which update the preconditioners first; `x` is the first guess and the result. Sums in
-// fixed order: the same bits on any number of threads.
+// Conjugate gradients. Not converged, too, when the system turns out not to be positive definite. They update
+// the preconditioners first; `x` is the first guess and the result. Sums in fixed order: the same bits on any
+// number of threads.
 SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<Vec3> x,
                   const SolveTolerance& tolerance);
 

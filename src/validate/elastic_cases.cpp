@@ -96,13 +96,10 @@ double bent(int layers, double load) {
         return Vec3{length * x, height * (y - 0.5), 0};
     });
     beam.hold(beam.column(0));
+    beam.hold_flat();  // or so thin a strip would turn aside
     const double inertia = depth * height * height * height / 12;
-    // In four parts: Newton's method finds its way from each to the next.
-    for (int part = 1; part <= 4; ++part) {
-        beam.properties.loads.clear();
-        beam.load_right({0, -load * young * inertia / (length * length) * part / 4, 0});
-        beam.balance({});
-    }
+    beam.load_right({0, -load * young * inertia / (length * length), 0});
+    beam.balance({});
     return -beam.moved(columns, layers / 2).y / length;
 }
 
@@ -229,7 +226,7 @@ void validate_rigid_rotation(const ValidationRun& run) {
 void validate_cook(const ValidationRun& run) {
     if (!has_elastic_solids(run)) return;
     ObservedOrder order(run, "rise");
-    for (const int cubes : run.quick ? std::vector{48} : std::vector{48, 96})
+    for (const int cubes : run.quick ? std::vector{64} : std::vector{64, 128})
         order.add({"", "1/1000 of the load", "", cubes, "rise of the top right corner [mm]", cook(cubes),
                    0.03224, 2});
 }
@@ -241,8 +238,9 @@ void validate_turek_hron(const ValidationRun& run) {
         double shear, ux, uy;
     };
     for (const Static& s : {Static{"CSM1", 0.5e6, -7.187, -66.10}, Static{"CSM2", 2e6, -0.4690, -16.97}}) {
+        if (run.quick && s.shear < 1e6) continue;
         ObservedOrder x(run, "ux"), y(run, "uy");
-        for (const int layers : run.quick ? std::vector{16} : std::vector{16, 32}) {
+        for (const int layers : run.quick ? std::vector{32} : std::vector{32, 48}) {
             Sheet bar = turek_bar(layers, s.shear);
             bar.balance({0, -2, 0});
             const Vec3 tip = bar.moved(bar.cells.x, layers / 2) * 1e3;
@@ -250,17 +248,18 @@ void validate_turek_hron(const ValidationRun& run) {
             y.add({"", s.name, "", layers, "uy of A [mm]", tip.y, s.uy, 2});
         }
     }
-    if (run.quick) return;  // 8 layers would do in time, but are 5 % too stiff
-    Sheet bar = turek_bar(16, 0.5e6);
+    if (run.quick) return;
+    constexpr int layers = 24;
+    Sheet bar = turek_bar(layers, 0.5e6);
     bar.properties.integrator = ElasticIntegrator::midpoint;
     ElasticStepper stepper;
     constexpr double dt = 0.01;
     std::vector<std::array<double, 2>> curve{{0, 0}};
     double lowest = 0, highest = -1e9;
     std::vector<double> turns;  // times of the lowest points
-    for (int i = 1; i <= 250; ++i) {
+    for (int i = 1; i <= 160; ++i) {
         FLOTSAM_CHECK(stepper.step(bar.bodies, {&bar.properties}, {0, -2, 0}, (i - 1) * dt, dt).converged);
-        curve.push_back({i * dt, bar.moved(bar.cells.x, 8).y * 1e3});
+        curve.push_back({i * dt, bar.moved(bar.cells.x, layers / 2).y * 1e3});
         const std::size_t n = curve.size();
         lowest = std::min(lowest, curve.back()[1]);
         if (i > 50) highest = std::max(highest, curve.back()[1]);
@@ -271,9 +270,9 @@ void validate_turek_hron(const ValidationRun& run) {
         }
     }
     const double period = turns.size() >= 2 ? turns[1] - turns[0] : 0;
-    run.report({"", "CSM3", "", 16, "uy of A, mean [mm]", 0.5 * (lowest + highest), -63.607, 2});
-    run.report({"", "CSM3", "", 16, "uy of A, amplitude [mm]", 0.5 * (highest - lowest), 65.160, 2});
-    run.report({"", "CSM3", "", 16, "frequency [Hz]", period > 0 ? 1 / period : 0, 1.0995, 2});
+    run.report({"", "CSM3", "", layers, "uy of A, mean [mm]", 0.5 * (lowest + highest), -63.607, 2});
+    run.report({"", "CSM3", "", layers, "uy of A, amplitude [mm]", 0.5 * (highest - lowest), 65.160, 2});
+    run.report({"", "CSM3", "", layers, "frequency [Hz]", period > 0 ? 1 / period : 0, 1.0995, 2});
     run.show({"",
               "",
               16,

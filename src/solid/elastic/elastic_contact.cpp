@@ -97,7 +97,8 @@ struct ReadyBody {
     // node comes in by a small share of an edge, or of its way in a step.
     double stiffness(int n, double dt) const {
         const ElasticMesh& m = *body->mesh;
-        return 20 * m.material.young * m.skin_area[n] / m.edge + 100 * m.mass[n] / (dt * dt);
+        const double area = std::max(m.skin_area[n], 0.25 * m.edge * m.edge);
+        return 20 * m.material.young * area / m.edge + 100 * m.mass[n] / (dt * dt);
     }
     Side on_surface(const MeshSurface::Nearest& near) const {
         Side s;
@@ -139,8 +140,7 @@ std::vector<ElasticContact> find_contacts(const std::vector<ElasticBody>& bodies
                          length(o.motion.spin) * length(o.shape->bounds().high - o.shape->bounds().low));
     for (const ElasticBody& body : bodies) {
         ReadyBody r{&body, blocks, {body.position[0], body.position[0]}, 0, 0, nullptr};
-        for (const int n : body.mesh->skin_nodes)
-            r.box = {min(r.box.low, body.position[n]), max(r.box.high, body.position[n])};
+        for (const Vec3 p : body.position) r.box = {min(r.box.low, p), max(r.box.high, p)};
         r.slack = 0.2 * body.mesh->edge + length(scene.gravity) * dt * dt;
         r.reach = r.slack + (largest_speed(body) + length(scene.gravity) * dt) * dt;
         blocks += int(body.position.size());
@@ -174,10 +174,10 @@ std::vector<ElasticContact> find_contacts(const std::vector<ElasticBody>& bodies
     for (std::size_t b = 0; b < ready.size(); ++b) {
         const ReadyBody& own = ready[b];
         const ElasticBody& body = *own.body;
-        const std::vector<int>& nodes = body.mesh->skin_nodes;
-        std::vector<std::vector<ElasticContact>> found(nodes.size());
-        parallel_for(std::ssize(nodes), 64, [&](std::int64_t i) {
-            const int n = nodes[i];
+        // Inner nodes too: those of a body that is pressed flat could come out on the far side.
+        std::vector<std::vector<ElasticContact>> found(body.position.size());
+        parallel_for(std::ssize(found), 64, [&](std::int64_t i) {
+            const int n = int(i);
             const Vec3 x = body.position[n];
             const Side self = Side::of_node(own.first + n);
             const double k = own.stiffness(n, dt);

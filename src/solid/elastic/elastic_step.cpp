@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/parallel.h"
 
@@ -11,8 +12,8 @@ namespace {
 
 constexpr std::int64_t grain = 512;
 
-// Below this sliding speed friction goes over into viscosity [m/s]: without it a node at rest would have no
-// direction to be held in.
+// Sliding up to this speed counts as sticking [m/s]: a node that is held needs to give way a little, for the
+// force that holds it to be known.
 constexpr double sticking_speed = 1e-3;
 
 // A body's share of a step: unknown is the velocity v with which nodes go from x to x + h v.
@@ -25,6 +26,7 @@ struct Share {
     double h = 0;           // [s]
     double weight = 1;      // of this body's energy among the others'
     double inertia = 1;     // 0: no masses
+    bool definite = true;   // leave out directions of negative stiffness
     std::size_t first = 0;  // its first block among the unknowns
 
     std::vector<Vec3> at;  // x + h v where energy was last asked for
@@ -91,8 +93,9 @@ double energy(Share& s, std::span<const Vec3> v) {
 // Minus the gradient of that energy, and its second derivative [Zarifi17 Eq. 3.55 times dt].
 void linearize_share(Share& s, std::span<const Vec3> v, std::span<Vec3> descent) {
     const ElasticMaterial& material = s.mesh->material;
-    evaluate_elements(s.mesh->batches, material, s.at,
-                      {.forces = &s.element_forces, .stiffness = &s.element_stiffness});
+    evaluate_elements(
+        s.mesh->batches, material, s.at,
+        {.forces = &s.element_forces, .stiffness = &s.element_stiffness, .definite = s.definite});
     gather_forces(*s.mesh, s.element_forces, s.forces);
     gather_stiffness(*s.mesh, s.element_stiffness, s.matrix);
     const double rate = s.inertia * material.stiffness_damping;
@@ -145,48 +148,131 @@ double gap_at_end(const ElasticContact& c, std::span<const Vec3> v, double dt) {
     return c.gap + dt * (c.normal.times(v) + c.drift);
 }
 
-// What contacts add to energy, gradient and second derivative. Friction acts like a damper whose strength
-// follows from the last iteration's pressing force and sliding speed: a fixed quadratic while a step of
-// Newton's is judged.
-struct ContactTerms {
-    std::vector<BlockRow> rows;
-    std::vector<double> damper;  // of each contact [N s^2/m]: times half of sliding squared
+// Whether a contact sticks or slides, and which way. It sticks as a damper that gives way slowly, until that
+// would ask for more than friction can give; then friction pulls against the sliding, and what slides the
+// other way after that sticks again.
+struct FrictionState {
+    bool slides = false;
+    double a = 0, b = 0;   // the direction, along the two tangents
+    bool pressed = false;  // the contact took part in the last solve
+    double normal = 0;     // the pressing impulse that came out of it [N s]
 };
 
-ContactTerms linearize_contacts(const std::vector<ElasticContact>& contacts, std::span<const Vec3> v,
-                                double dt, std::span<Vec3> descent) {
+std::array<double, 2> sliding(const ElasticContact& c, std::span<const Vec3> v) {
+    return {c.tangent[0].times(v) + c.slide[0], c.tangent[1].times(v) + c.slide[1]};
+}
+
+// After a solve that ended with v. A contact that took no part in it has not been pressed by anything yet:
+// what its depth alone would say of its force may be wrong by orders of magnitude. Returns whether friction
+// changed enough to solve again.
+bool update_friction(const std::vector<ElasticContact>& contacts, std::span<const Vec3> v, double dt,
+                     std::vector<FrictionState>& states) {
+    bool changed = false;
+    double largest = 0;
+    std::vector<double> before(contacts.size());
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        FrictionState& state = states[i];
+        const double gap = gap_at_end(contacts[i], v, dt);
+        before[i] = state.normal;
+        state.normal = state.pressed ? contacts[i].stiffness * dt * std::max(0.0, -gap) : 0;
+        state.pressed = gap < 0;
+        largest = std::max(largest, state.normal);
+        if (contacts[i].friction == 0 || gap >= 0) continue;
+        const auto [a, b] = sliding(contacts[i], v);
+        const double speed = std::hypot(a, b);
+        const bool slides = state.slides ? a * state.a + b * state.b > 0 : speed > sticking_speed;
+        changed |= slides != state.slides;
+        state.slides = slides;
+        if (slides) state.a = a / speed, state.b = b / speed;
+    }
+    for (std::size_t i = 0; i < contacts.size(); ++i)
+        changed |= contacts[i].friction > 0 && std::abs(states[i].normal - before[i]) > 0.05 * largest;
+    return changed;
+}
+
+// Before the first solve: what slid slides on, and what pressed presses on.
+std::vector<FrictionState> friction_at_start(const std::vector<ElasticContact>& contacts,
+                                             std::span<const Vec3> v, double dt) {
+    std::vector<FrictionState> states(contacts.size());
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        FrictionState& state = states[i];
+        state.pressed = contacts[i].gap < 0;
+        state.normal = contacts[i].stiffness * dt * std::max(0.0, -contacts[i].gap);
+        const auto [a, b] = sliding(contacts[i], v);
+        const double speed = std::hypot(a, b);
+        state.slides = speed > sticking_speed;
+        if (state.slides) state.a = a / speed, state.b = b / speed;
+    }
+    return states;
+}
+
+// What contacts add to energy, gradient and second derivative. Pressing forces and directions of friction are
+// those of the last iteration: a fixed quadratic while a step of Newton's is judged.
+struct ContactTerms {
+    std::vector<BlockRow> rows;
+    struct Friction {
+        double pull = 0;                    // along the state's direction [N s]
+        double damper_a = 0, damper_b = 0;  // along and across it, or along both tangents [N s^2/m]
+    };
+    std::vector<Friction> friction;  // of each contact
+};
+
+// Sliding along a direction and across it.
+std::array<double, 2> turned(const FrictionState& state, std::array<double, 2> slide) {
+    if (!state.slides) return slide;
+    return {slide[0] * state.a + slide[1] * state.b, slide[1] * state.a - slide[0] * state.b};
+}
+BlockRow turned_row(const ElasticContact& c, double a, double b) {
+    BlockRow row = c.tangent[0];
+    for (int k = 0; k < row.count; ++k)
+        row.coefficient[k] = a * c.tangent[0].coefficient[k] + b * c.tangent[1].coefficient[k];
+    return row;
+}
+
+ContactTerms linearize_contacts(const std::vector<ElasticContact>& contacts,
+                                const std::vector<FrictionState>& states, std::span<const Vec3> v, double dt,
+                                std::span<Vec3> descent) {
     ContactTerms terms;
+    terms.friction.resize(contacts.size());
     const auto add = [&](BlockRow row, double stiffness, double slope) {
         for (int k = 0; k < row.count; ++k) descent[row.block[k]] -= slope * row.coefficient[k];
         row.stiffness = stiffness;
         terms.rows.push_back(row);
     };
-    for (const ElasticContact& c : contacts) {
-        terms.damper.push_back(0);
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        const ElasticContact& c = contacts[i];
         const double gap = gap_at_end(c, v, dt);
         if (gap >= 0) continue;
         add(c.normal, c.stiffness * dt * dt, c.stiffness * dt * gap);
-        if (c.friction == 0) continue;
-        const double a = c.tangent[0].times(v) + c.slide[0], b = c.tangent[1].times(v) + c.slide[1];
-        const double damper =
-            c.friction * c.stiffness * -gap * dt / std::max(std::hypot(a, b), sticking_speed);
-        terms.damper.back() = damper;
-        add(c.tangent[0], damper, damper * a);
-        add(c.tangent[1], damper, damper * b);
+        const FrictionState& state = states[i];
+        if (c.friction * state.normal == 0) continue;
+        const std::array<double, 2> slide = sliding(c, v), own = turned(state, slide);
+        const double most = c.friction * state.normal;
+        ContactTerms::Friction& f = terms.friction[i];
+        if (state.slides) {
+            f.pull = most;
+            f.damper_b = most / std::max(std::hypot(slide[0], slide[1]), sticking_speed);
+            add(turned_row(c, state.a, state.b), 0, f.pull);
+            add(turned_row(c, -state.b, state.a), f.damper_b, f.damper_b * own[1]);
+        } else {
+            f.damper_a = f.damper_b = most / sticking_speed;
+            add(c.tangent[0], f.damper_a, f.damper_a * own[0]);
+            add(c.tangent[1], f.damper_b, f.damper_b * own[1]);
+        }
     }
     return terms;
 }
 
-double energy(const std::vector<ElasticContact>& contacts, const ContactTerms& terms, std::span<const Vec3> v,
-              double dt) {
+double energy(const std::vector<ElasticContact>& contacts, const std::vector<FrictionState>& states,
+              const ContactTerms& terms, std::span<const Vec3> v, double dt) {
     double sum = 0;
     for (std::size_t i = 0; i < contacts.size(); ++i) {
-        const ElasticContact& c = contacts[i];
-        const double gap = std::min(0.0, gap_at_end(c, v, dt));
-        sum += 0.5 * c.stiffness * gap * gap;
-        if (terms.damper[i] == 0) continue;
-        const double a = c.tangent[0].times(v) + c.slide[0], b = c.tangent[1].times(v) + c.slide[1];
-        sum += 0.5 * terms.damper[i] * (a * a + b * b);
+        const double gap = std::min(0.0, gap_at_end(contacts[i], v, dt));
+        sum += 0.5 * contacts[i].stiffness * gap * gap;
+        const ContactTerms::Friction& f = terms.friction[i];
+        if (f.damper_b == 0) continue;
+        const std::array<double, 2> own = turned(states[i], sliding(contacts[i], v));
+        sum += f.pull * own[0] + 0.5 * (f.damper_a * own[0] * own[0] + f.damper_b * own[1] * own[1]);
     }
     return sum;
 }
@@ -247,8 +333,15 @@ ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double
         return sum;
     };
     ContactTerms terms;
+    std::vector<FrictionState> states;
+    {
+        std::vector<Vec3> before = v;
+        for (const Share& s : shares)
+            std::copy(s.velocity.begin(), s.velocity.end(), part(s, before).begin());
+        states = friction_at_start(contacts, before, dt);
+    }
     const auto total = [&](std::vector<Vec3>& u) {
-        double sum = partner_energy(u) + energy(contacts, terms, u, dt);
+        double sum = partner_energy(u) + energy(contacts, states, terms, u, dt);
         for (Share& s : shares) {
             place(s, part(s, u));
             sum += energy(s, part(s, u));
@@ -256,6 +349,9 @@ ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double
         return sum;
     };
 
+    // A thin body without masses must first go the wrong way: a straight beam that is to bend by as much as
+    // it is long gets longer in the first step, and only the second one brings it to its length again.
+    const bool search = most > 1 && !shares.empty() && shares.front().inertia > 0;
     ElasticReport report;
     for (Share& s : shares) place(s, part(s, v));
     for (; report.newton_steps < most; ++report.newton_steps) {
@@ -271,7 +367,7 @@ ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double
             descent[nodes + 2 * p] = partners[p].mass * (partners[p].free.velocity - v[nodes + 2 * p]);
             descent[nodes + 2 * p + 1] = partners[p].inertia * (partners[p].free.spin - v[nodes + 2 * p + 1]);
         }
-        terms = linearize_contacts(contacts, v, dt, descent);
+        terms = linearize_contacts(contacts, states, v, dt, descent);
         // Held nodes feel contacts but do not give way.
         for (const Share& s : shares)
             for (std::size_t n = 0; n < s.held.size(); ++n)
@@ -289,18 +385,24 @@ ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double
             system, descent, step, {.relative = 1e-8, .absolute = 1e-300, .max_iterations = 2000});
         report.solver_iterations += solve.iterations;
         if (!solve.converged) {
+            // The true stiffness may have no minimum nearby; then the next step does without what it is
+            // negative in.
+            bool all_definite = true;
+            for (Share& s : shares) all_definite &= std::exchange(s.definite, true);
+            if (!all_definite) continue;
             report.converged = false;
             return report;
         }
+        for (Share& s : shares) s.definite = s.inertia > 0;
         // Shorter and shorter, until the energy falls as its slope says.
         const double slope = fixed_sum<double>(std::int64_t(blocks), grain,
                                                [&](std::int64_t n) { return dot(descent[n], step[n]); });
-        const double before = most > 1 ? total(v) : 0;
+        const double before = search ? total(v) : 0;
         double share = 1;
         for (int halving = 0;; ++halving, share *= 0.5) {
             parallel_for(std::int64_t(blocks), grain,
                          [&](std::int64_t n) { trial[n] = v[n] + share * step[n]; });
-            if (most == 1 || halving == 12) break;
+            if (!search || halving == 12) break;
             // What rounding leaves of two large numbers is no fall and no rise.
             if (total(trial) <= before - 1e-4 * share * slope + 1e-12 * std::abs(before)) break;
         }
@@ -314,7 +416,8 @@ ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double
             report.converged = false;
             return report;
         }
-        if (report.correction < tolerance) {
+        const bool changed = update_friction(contacts, v, dt, states);
+        if (report.correction < tolerance && !changed) {
             ++report.newton_steps;
             break;
         }
@@ -357,6 +460,56 @@ ElasticReport ElasticStepper::step(std::vector<ElasticBody>& bodies,
     return report;
 }
 
+ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<ElasticBody>& bodies,
+                                    const std::vector<const ElasticProperties*>& properties,
+                                    ContactScene scene, std::vector<RigidPartner>& partners, double time,
+                                    double dt) {
+    ElasticReport whole;
+    double left = dt;
+    while (left > 0) {
+        // Where something may touch, no node goes further than two edges at once: a body that is pressed flat
+        // within a single step has gone through before its contacts were found.
+        double piece = left;
+        std::vector<ElasticContact> contacts = find_contacts(bodies, partners, scene, piece);
+        if (!contacts.empty()) {
+            double fastest = 0, edge = 1e300;
+            for (const ElasticBody& body : bodies) {
+                fastest = std::max(fastest, largest_speed(body) + length(scene.gravity) * left);
+                edge = std::min(edge, body.mesh->edge);
+            }
+            for (const ContactObstacle& o : scene.obstacles)
+                fastest = std::max(fastest, length(o.motion.velocity));
+            const double pieces = std::ceil(std::min(left * fastest / (2 * edge), 32.0));
+            if (pieces > 1) {
+                piece = left / pieces;
+                contacts = find_contacts(bodies, partners, scene, piece);
+            }
+        }
+        const ElasticReport report = stepper.step(bodies, properties, scene.gravity, time + dt - left, piece,
+                                                  std::move(contacts), &partners);
+        whole.newton_steps += report.newton_steps;
+        whole.solver_iterations += report.solver_iterations;
+        whole.correction = std::max(whole.correction, report.correction);
+        whole.converged = report.converged;
+        if (!report.converged) return whole;
+        for (RigidPartner& partner : partners) {
+            partner.free = partner.motion;
+            partner.center += partner.motion.velocity * piece;
+        }
+        for (ContactObstacle& o : scene.obstacles) {
+            if (o.partner >= 0) {
+                const RigidPartner& partner = partners[o.partner];
+                const Vec3 center = partner.center - partner.motion.velocity * piece;
+                o.motion = {partner.motion.at(o.pose.position - center), partner.motion.spin};
+            }
+            o.pose = {o.pose.position + o.motion.velocity * piece,
+                      rotation_by(o.motion.spin * piece) * o.pose.rotation};
+        }
+        left = piece < left ? left - piece : 0;
+    }
+    return whole;
+}
+
 ElasticReport ElasticStepper::rest(std::vector<ElasticBody>& bodies,
                                    const std::vector<const ElasticProperties*>& properties, Vec3 gravity) {
     std::vector<Share> shares;
@@ -366,6 +519,9 @@ ElasticReport ElasticStepper::rest(std::vector<ElasticBody>& bodies,
         shares.push_back(make_share(bodies[b], *properties[b], gravity, 0, 1, std::move(kept.matrix)));
         shares.back().h = shares.back().weight = 1;
         shares.back().inertia = 0;
+        // Without masses, bent thin bodies need the true stiffness: half of a beam is pressed, and what that
+        // half would rather do decides how the whole one bends.
+        shares.back().definite = false;
         if (kept.mesh == bodies[b].mesh.get()) continue;
         kept.mesh = bodies[b].mesh.get();
         kept.preconditioner = choose_preconditioner(kept.mesh->pattern, kept.mesh->rest.nodes);

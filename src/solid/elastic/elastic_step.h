@@ -71,6 +71,13 @@ class ElasticStepper {
     std::unique_ptr<Parts> parts_;
 };
 
+// Finds contacts and steps, in pieces where bodies are fast for their size and something is near. Partners
+// move along, and end with what the contacts leave them.
+ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<ElasticBody>& bodies,
+                                    const std::vector<const ElasticProperties*>& properties,
+                                    ContactScene scene, std::vector<RigidPartner>& partners, double time,
+                                    double dt);
+
 // Which of a body's three directions are held at a time, node by node (bits 1, 2, 4).
 std::vector<unsigned char> held_axes(const ElasticBody& body, const ElasticProperties& properties,
                                      double time);
