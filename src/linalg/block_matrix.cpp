@@ -143,13 +143,15 @@ class TwoLevel final : public BlockPreconditioner {
         std::vector<int> fine;
     };
 
-    // Nodes of one cube of a lattice, with about 30 of them in each; what little is left over joins the
+    // Nodes of one cube of a lattice, with about 30 of them in each, or more of them so that there are no
+    // more than 500 lumps: they are solved for exactly, in one thread. What little is left over joins the
     // nearest lump.
     void find_lumps(std::span<const Vec3> places) {
         Vec3 low = places[0], high = places[0];
         for (const Vec3 p : places) low = min(low, p), high = max(high, p);
         const Vec3 size = high - low;
-        double spacing = std::cbrt(std::max(size.x * size.y * size.z, 1e-300) * 30 / double(places.size()));
+        double spacing = std::cbrt(std::max(size.x * size.y * size.z, 1e-300) *
+                                   std::max(30 / double(places.size()), 1.0 / 500));
         // Plates and rods are thinner than that.
         spacing = std::max({spacing, size.x / 200, size.y / 200, size.z / 200});
         std::map<std::array<int, 3>, std::vector<int>> cubes;
@@ -226,10 +228,10 @@ std::unique_ptr<BlockPreconditioner> choose_preconditioner(const BlockMatrix& pa
     // Finding the pattern of a factor is itself dear for large meshes.
     if (pattern.rows() < 60'000) {
         auto factor = std::make_unique<Cholesky>(pattern);
-        const double rows = 3.0 * pattern.rows(), fill = double(factor->nonzeros());
-        // Operations go with the sum of squares of the columns' lengths; conjugate gradients take some
-        // hundred times the matrix. Measured to break even near here.
-        if (fill * fill / rows < 3e8) return factor;
+        const double rows = pattern.rows(), fill = double(factor->nonzeros());
+        // Factorising takes about the sum of squares of the columns' lengths, conjugate gradients some ten
+        // thousand operations for each row.
+        if (fill * fill / (3 * rows) < 3e4 * rows) return factor;
     }
     return two_level_preconditioner(pattern, places);
 }

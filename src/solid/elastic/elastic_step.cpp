@@ -39,9 +39,10 @@ struct Share {
     std::vector<Vec3> damped;   // K v
 };
 
-Share make_share(const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity, double time,
-                 double dt, BlockMatrix&& matrix) {
-    Share s{};
+// Makes a share ready for a step. What it was last used for does not matter, but its arrays are there
+// already.
+void prepare(Share& s, const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity,
+             double time, double dt) {
     s.mesh = body.mesh.get();
     s.properties = &properties;
     s.start = body.position;
@@ -53,12 +54,13 @@ Share make_share(const ElasticBody& body, const ElasticProperties& properties, V
     const bool midpoint = properties.integrator == ElasticIntegrator::midpoint;
     s.h = midpoint ? 0.5 * dt : dt;
     s.weight = dt / s.h;
-    s.matrix = std::move(matrix);
-    if (s.matrix.value.size() != s.mesh->pattern.column.size()) {
+    s.inertia = 1;
+    s.definite = true;
+    s.damping.clear();
+    if (s.matrix.column.size() != s.mesh->pattern.column.size()) {
         s.matrix = s.mesh->pattern;
         s.matrix.value.resize(s.matrix.column.size());
     }
-    return s;
 }
 
 void place(Share& s, std::span<const Vec3> v) {
@@ -66,19 +68,12 @@ void place(Share& s, std::span<const Vec3> v) {
     parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) { s.at[n] = s.start[n] + s.h * v[n]; });
 }
 
-// The body's part of the energy that the step minimises [Zarifi17 Eq. 3.19]; `v` is where `at` was placed.
-double energy(Share& s, std::span<const Vec3> v) {
+// The body's part of the energy that the step minimises [Zarifi17 Eq. 3.19], once `energies` are those of
+// `at` and `damped` is that of v.
+double sum_energy(const Share& s, std::span<const Vec3> v) {
     const ElasticMaterial& material = s.mesh->material;
-    evaluate_elements(s.mesh->batches, material, s.at, {.energy = &s.energies});
     const double elastic =
         fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) { return s.energies[e]; });
-    if (!s.damping.empty()) {
-        BlockMatrix k = std::move(s.matrix);
-        std::swap(k.value, s.damping);
-        k.multiply(v, s.damped);
-        std::swap(k.value, s.damping);
-        s.matrix = std::move(k);
-    }
     return s.weight * (elastic + fixed_sum<double>(std::ssize(v), grain, [&](std::int64_t n) {
                            const Vec3 gain = v[n] - s.velocity[n];
                            double sum = 0.5 * s.inertia * s.mesh->mass[n] *
@@ -90,20 +85,34 @@ double energy(Share& s, std::span<const Vec3> v) {
                        }));
 }
 
+void damp(Share& s, std::span<const Vec3> v) {
+    if (s.damping.empty()) return;
+    std::swap(s.matrix.value, s.damping);
+    s.matrix.multiply(v, s.damped);
+    std::swap(s.matrix.value, s.damping);
+}
+
+double energy(Share& s, std::span<const Vec3> v) {
+    place(s, v);
+    evaluate_elements(s.mesh->batches, s.mesh->material, s.at, {.energy = &s.energies});
+    damp(s, v);
+    return sum_energy(s, v);
+}
+
 // Minus the gradient of that energy, and its second derivative [Zarifi17 Eq. 3.55 times dt].
 void linearize_share(Share& s, std::span<const Vec3> v, std::span<Vec3> descent) {
     const ElasticMaterial& material = s.mesh->material;
-    evaluate_elements(
-        s.mesh->batches, material, s.at,
-        {.forces = &s.element_forces, .stiffness = &s.element_stiffness, .definite = s.definite});
+    evaluate_elements(s.mesh->batches, material, s.at,
+                      {.energy = &s.energies,
+                       .forces = &s.element_forces,
+                       .stiffness = &s.element_stiffness,
+                       .definite = s.definite});
     gather_forces(*s.mesh, s.element_forces, s.forces);
     gather_stiffness(*s.mesh, s.element_stiffness, s.matrix);
     const double rate = s.inertia * material.stiffness_damping;
     if (rate > 0) {
         if (s.damping.empty()) s.damping = s.matrix.value, s.damped.resize(v.size());
-        std::swap(s.matrix.value, s.damping);
-        s.matrix.multiply(v, s.damped);
-        std::swap(s.matrix.value, s.damping);
+        damp(s, v);
     }
     parallel_for(std::ssize(v), grain, [&](std::int64_t n) {
         const double mass = s.inertia * s.mesh->mass[n], slow = 1 + s.h * material.mass_damping;
@@ -280,16 +289,29 @@ double energy(const std::vector<ElasticContact>& contacts, const std::vector<Fri
 }  // namespace
 
 struct ElasticStepper::Parts {
-    struct Kept {
-        const ElasticMesh* mesh = nullptr;
-        std::unique_ptr<BlockPreconditioner> preconditioner;
-        BlockMatrix matrix;
-    };
-    std::vector<Kept> kept;
+    std::vector<Share> shares;
+    std::vector<const ElasticMesh*> meshes;
+    std::vector<std::unique_ptr<BlockPreconditioner>> preconditioners;
 
-    ElasticReport minimise(std::vector<Share>& shares, double time, double dt,
-                           std::vector<ElasticContact>& contacts, std::vector<RigidPartner>& partners,
-                           std::vector<Vec3>& v);
+    // One share for each body, and its preconditioner.
+    void prepare(const std::vector<ElasticBody>& bodies,
+                 const std::vector<const ElasticProperties*>& properties, Vec3 gravity, double time,
+                 double dt) {
+        shares.resize(bodies.size());
+        meshes.resize(bodies.size());
+        preconditioners.resize(bodies.size());
+        for (std::size_t b = 0; b < bodies.size(); ++b) {
+            const ElasticMesh* mesh = bodies[b].mesh.get();
+            if (meshes[b] != mesh) {
+                meshes[b] = mesh;
+                shares[b] = {};
+                preconditioners[b] = choose_preconditioner(mesh->pattern, mesh->rest.nodes);
+            }
+            flotsam::prepare(shares[b], bodies[b], *properties[b], gravity, time, dt);
+        }
+    }
+    ElasticReport minimise(double time, double dt, std::vector<ElasticContact>& contacts,
+                           std::vector<RigidPartner>& partners, std::vector<Vec3>& v);
 };
 
 ElasticStepper::ElasticStepper() : parts_(std::make_unique<Parts>()) {}
@@ -297,8 +319,7 @@ ElasticStepper::ElasticStepper(ElasticStepper&&) noexcept = default;
 ElasticStepper& ElasticStepper::operator=(ElasticStepper&&) noexcept = default;
 ElasticStepper::~ElasticStepper() = default;
 
-ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double time, double dt,
-                                              std::vector<ElasticContact>& contacts,
+ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vector<ElasticContact>& contacts,
                                               std::vector<RigidPartner>& partners, std::vector<Vec3>& v) {
     // Unknowns: the nodes' velocities, body after body, then velocity and spin of each partner.
     std::size_t blocks = 0;
@@ -342,10 +363,7 @@ ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double
     }
     const auto total = [&](std::vector<Vec3>& u) {
         double sum = partner_energy(u) + energy(contacts, states, terms, u, dt);
-        for (Share& s : shares) {
-            place(s, part(s, u));
-            sum += energy(s, part(s, u));
-        }
+        for (Share& s : shares) sum += energy(s, part(s, u));
         return sum;
     };
 
@@ -359,7 +377,7 @@ ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double
         for (std::size_t i = 0; i < shares.size(); ++i) {
             Share& s = shares[i];
             linearize_share(s, part(s, v), part(s, descent));
-            system.parts.push_back({&s.matrix, kept[i].preconditioner.get(), s.at});
+            system.parts.push_back({&s.matrix, preconditioners[i].get(), s.at});
         }
         for (std::size_t p = 0; p < partners.size(); ++p) {
             system.singles.push_back(partners[p].mass);
@@ -382,7 +400,7 @@ ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double
         system.rows = terms.rows;
         std::fill(step.begin(), step.end(), Vec3{});
         const SolveReport solve = flotsam::solve(
-            system, descent, step, {.relative = 1e-8, .absolute = 1e-300, .max_iterations = 2000});
+            system, descent, step, {.relative = 1e-6, .absolute = 1e-300, .max_iterations = 2000});
         report.solver_iterations += solve.iterations;
         if (!solve.converged) {
             // The true stiffness may have no minimum nearby; then the next step does without what it is
@@ -397,7 +415,8 @@ ElasticReport ElasticStepper::Parts::minimise(std::vector<Share>& shares, double
         // Shorter and shorter, until the energy falls as its slope says.
         const double slope = fixed_sum<double>(std::int64_t(blocks), grain,
                                                [&](std::int64_t n) { return dot(descent[n], step[n]); });
-        const double before = search ? total(v) : 0;
+        double before = partner_energy(v) + energy(contacts, states, terms, v, dt);
+        for (const Share& s : shares) before += sum_energy(s, part(s, v));
         double share = 1;
         for (int halving = 0;; ++halving, share *= 0.5) {
             parallel_for(std::int64_t(blocks), grain,
@@ -431,21 +450,12 @@ ElasticReport ElasticStepper::step(std::vector<ElasticBody>& bodies,
                                    const std::vector<const ElasticProperties*>& properties, Vec3 gravity,
                                    double time, double dt, std::vector<ElasticContact> contacts,
                                    std::vector<RigidPartner>* partners) {
-    std::vector<Share> shares;
-    parts_->kept.resize(bodies.size());
-    for (std::size_t b = 0; b < bodies.size(); ++b) {
-        Parts::Kept& kept = parts_->kept[b];
-        shares.push_back(make_share(bodies[b], *properties[b], gravity, time, dt, std::move(kept.matrix)));
-        if (kept.mesh == bodies[b].mesh.get()) continue;
-        kept.mesh = bodies[b].mesh.get();
-        kept.preconditioner = choose_preconditioner(kept.mesh->pattern, kept.mesh->rest.nodes);
-    }
+    parts_->prepare(bodies, properties, gravity, time, dt);
     std::vector<RigidPartner> none;
     std::vector<Vec3> v;
-    const ElasticReport report = parts_->minimise(shares, time, dt, contacts, partners ? *partners : none, v);
+    const ElasticReport report = parts_->minimise(time, dt, contacts, partners ? *partners : none, v);
     for (std::size_t b = 0; b < bodies.size(); ++b) {
-        Share& s = shares[b];
-        parts_->kept[b].matrix = std::move(s.matrix);
+        const Share& s = parts_->shares[b];
         if (!report.converged) continue;
         const bool midpoint = s.h < dt;
         for (std::size_t n = 0; n < s.start.size(); ++n) {
@@ -512,28 +522,22 @@ ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<Elastic
 
 ElasticReport ElasticStepper::rest(std::vector<ElasticBody>& bodies,
                                    const std::vector<const ElasticProperties*>& properties, Vec3 gravity) {
-    std::vector<Share> shares;
-    parts_->kept.resize(bodies.size());
-    for (std::size_t b = 0; b < bodies.size(); ++b) {
-        Parts::Kept& kept = parts_->kept[b];
-        shares.push_back(make_share(bodies[b], *properties[b], gravity, 0, 1, std::move(kept.matrix)));
-        shares.back().h = shares.back().weight = 1;
-        shares.back().inertia = 0;
+    parts_->prepare(bodies, properties, gravity, 0, 1);
+    for (Share& s : parts_->shares) {
+        s.h = s.weight = 1;
+        s.inertia = 0;
         // Without masses, bent thin bodies need the true stiffness: half of a beam is pressed, and what that
         // half would rather do decides how the whole one bends.
-        shares.back().definite = false;
-        if (kept.mesh == bodies[b].mesh.get()) continue;
-        kept.mesh = bodies[b].mesh.get();
-        kept.preconditioner = choose_preconditioner(kept.mesh->pattern, kept.mesh->rest.nodes);
+        s.definite = false;
     }
     std::vector<RigidPartner> none;
     std::vector<ElasticContact> nothing;
     std::vector<Vec3> v;
-    const ElasticReport report = parts_->minimise(shares, 0, 1, nothing, none, v);
+    const ElasticReport report = parts_->minimise(0, 1, nothing, none, v);
     for (std::size_t b = 0; b < bodies.size(); ++b) {
-        parts_->kept[b].matrix = std::move(shares[b].matrix);
-        for (std::size_t n = 0; report.converged && n < shares[b].start.size(); ++n) {
-            bodies[b].position[n] += v[shares[b].first + n];
+        const std::size_t first = parts_->shares[b].first;
+        for (std::size_t n = 0; report.converged && n < bodies[b].position.size(); ++n) {
+            bodies[b].position[n] += v[first + n];
             bodies[b].velocity[n] = {};
         }
     }
@@ -544,7 +548,9 @@ void linearize(const ElasticBody& body, const ElasticProperties& properties, Vec
                double dt, SolidSystem& system) {
     ElasticProperties euler = properties;
     euler.integrator = ElasticIntegrator::backward_euler;
-    Share s = make_share(body, euler, gravity, time, dt, std::move(system.matrix));
+    Share s{};
+    s.matrix = std::move(system.matrix);
+    prepare(s, body, euler, gravity, time, dt);
     std::vector<Vec3> v(body.position.size());
     place(s, v);
     system.rhs.resize(v.size());
