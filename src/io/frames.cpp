@@ -10,6 +10,7 @@
 #include "fluid/grid/skin.h"
 #include "geometry/surface_nets.h"
 #include "io/ply.h"
+#include "io/tet_vtk.h"
 #include "io/vdb.h"
 
 namespace flotsam {
@@ -123,6 +124,7 @@ void FrameExporter::write(const World& world, int frame) const {
         write_ply(folder_ / particles_file.name(frame), particles.position,
                   massless ? velocities_at(liquid.velocity, domain, particles.position) : particles.velocity);
     }
+    if (output_.stress && !world.elastics.empty()) write_tet_vtk(folder_ / elastic_file.name(frame), world);
     if (output_.solids && !scenario_.solids.empty()) {
         SurfaceMesh mesh;
         std::vector<Vec3f> velocity;
@@ -150,7 +152,8 @@ void FrameExporter::write_surface(const World& world, int frame) const {
 }
 
 bool is_frame_file(const std::string& name) {
-    for (const FrameFile& file : {surface_file, spray_file, volume_file, particles_file, solids_file})
+    for (const FrameFile& file :
+         {surface_file, spray_file, volume_file, particles_file, solids_file, elastic_file})
         if (file.frame_of(name) >= 0) return true;
     return false;
 }

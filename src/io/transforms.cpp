@@ -96,6 +96,10 @@ void take_shapes_from_frame(Scenario& scenario, const std::filesystem::path& sol
     }
 }
 
+bool has_deforming_solids(const Scenario& scenario) {
+    return std::any_of(scenario.solids.begin(), scenario.solids.end(), deforms);
+}
+
 bool has_moving_solids(const Scenario& scenario) {
     return std::any_of(scenario.solids.begin(), scenario.solids.end(), moves_as_a_whole);
 }

@@ -121,7 +121,8 @@ OutputSettings read_output(const SceneReader& reader) {
             table.at("particles").boolean,
             static_cast<int>(table.at("surface_refinement").integer),
             static_cast<int>(table.at("checkpoint_every").integer),
-            table.at("solids").boolean};
+            table.at("solids").boolean,
+            table.at("stress").boolean};
 }
 
 SolverSettings read_solver(const SceneReader& reader) {
