@@ -47,7 +47,7 @@ struct Pool {
                 if (std::abs(length(arm) - radius) > 0.6) return;
                 const Vec3 area = arm / length(arm) + 0.2 * Vec3{random_sign(m), random_sign(m + 7), 0};
                 const Vec3 turn = cross(arm / radius, area);
-                entries.push_back({m, body, {area.x, area.y, area.z, turn.x, turn.y, turn.z}});
+                entries.push_back({std::uint32_t(m), body, {area.x, area.y, area.z, turn.x, turn.y, turn.z}});
             });
             for (int k = 0; k < 6; ++k)
                 c[body][k][k] = compliance / (radius * radius * radius) * (1 + 0.1 * k);
@@ -153,7 +153,7 @@ TEST_CASE("factors of a sparse matrix of blocks solve what the matrix written ou
     for (int i = 0; i < size; ++i)
         for (int a = 0; a < 6; ++a) v[i][a] = float(random_sign(i * 6 + a));
     const std::vector<Six<float>> rhs = v;
-    factors->solve(v);
+    v = factors->solved(v);
     for (int i = 0; i < 6 * size; ++i) {
         double sum = 0;
         for (int j = 0; j < 6 * size; ++j) sum += dense[i][j] * v[j / 6][j % 6];
@@ -184,7 +184,7 @@ TEST_CASE("light bodies packed side by side, sharing all of their cells, hardly 
                                 cell[(axis + 1) % 3] += a, cell[(axis + 2) % 3] += b;
                                 const Vec3 area = Vec3(unit(axis)) * (side ? 1.0 : -1.0);
                                 const Vec3 turn = cross(Vec3(cell - low) - Vec3{3.5, 3.5, 3.5}, area) / 3.5;
-                                entries.push_back({tiling.find(cell),
+                                entries.push_back({std::uint32_t(tiling.find(cell)),
                                                    group,
                                                    {area.x, area.y, area.z, turn.x, turn.y, turn.z}});
                             }

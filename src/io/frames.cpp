@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "core/parallel.h"
+#include "fluid/grid/box_index.h"
 #include "fluid/grid/sample.h"
 #include "fluid/grid/skin.h"
 #include "geometry/surface_nets.h"
@@ -86,20 +87,22 @@ Field<double> pressure_in_liquid(const World& world, const Scenario& scenario) {
 
 void end_at_solids(Field<double>& phi, const Domain& domain, const World& world, const Scenario& scenario,
                    double overlap) {
+    std::vector<PlacedShape> shapes;
+    std::vector<Box> boxes;
+    std::vector<double> depth;
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-        const PlacedShape shape = shape_of(world, scenario, s);
-        const Box body = shape.shape->bounds();
+        shapes.push_back(shape_of(world, scenario, s));
+        boxes.push_back(shapes[s].bounds());
+        const Box body = shapes[s].shape->bounds();
         const Vec3 edges = body.high - body.low;
-        const double depth = std::min(overlap, 0.2 * std::min({edges.x, edges.y, edges.z}));
-        // Beyond the band in which distances are kept the solid changes nothing.
-        Box reach = shape.bounds();
-        const Vec3 band = Vec3{1, 1, 1} * outside_distance(domain);
-        reach = {reach.low - band, reach.high + band};
-        for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
-            const Vec3 p = domain.cell_center(c);
-            if (reach.contains(p)) phi[n] = std::max(phi[n], -shape.distance(p) - depth);
-        });
+        depth.push_back(std::min(overlap, 0.2 * std::min({edges.x, edges.y, edges.z})));
     }
+    // Beyond the band in which distances are kept a solid changes nothing.
+    const BoxIndex index(boxes, domain, outside_distance(domain));
+    for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
+        for (const int s : index.near(c))
+            phi[n] = std::max(phi[n], -shapes[s].distance(domain.cell_center(c)) - depth[s]);
+    });
 }
 
 void FrameExporter::on_start(const World& world, int frame) {

@@ -145,7 +145,7 @@ std::optional<BlockCholesky> BlockCholesky::factor(const std::vector<std::vector
     return result;
 }
 
-void BlockCholesky::solve(std::vector<Six<float>>& v) const {
+std::vector<Six<float>> BlockCholesky::solved(const std::vector<Six<float>>& v) const {
     const int size = int(order_.size());
     std::vector<Six<float>> y(size);
     for (int n = 0; n < size; ++n) y[n] = v[order_[n]];
@@ -167,7 +167,9 @@ void BlockCholesky::solve(std::vector<Six<float>>& v) const {
             for (int a = b; a < 6; ++a) z[b] += inverse_[j][a][b] * rest[a];
         y[j] = z;
     }
-    for (int n = 0; n < size; ++n) v[order_[n]] = y[n];
+    std::vector<Six<float>> x(size);
+    for (int n = 0; n < size; ++n) x[order_[n]] = y[n];
+    return x;
 }
 
 }  // namespace flotsam

@@ -28,8 +28,8 @@ class BlockCholesky {
     static std::optional<BlockCholesky> factor(const std::vector<std::vector<Block>>& rows,
                                                std::int64_t most_blocks);
 
-    // The solution, in place. Factors are kept in single precision.
-    void solve(std::vector<Six<float>>& v) const;
+    // The solution for a right-hand side v. Factors are kept in single precision.
+    std::vector<Six<float>> solved(const std::vector<Six<float>>& v) const;
 
   private:
     std::vector<int> order_;                // row of the matrix that comes n-th

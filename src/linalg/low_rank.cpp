@@ -10,27 +10,45 @@ template <class T>
 LowRank<T>::LowRank(std::int64_t tiles, std::vector<ModeEntry<T>> entries,
                     std::vector<SixBySix<T>> compliance)
     : compliance_(std::move(compliance)) {
-    std::stable_sort(entries.begin(), entries.end(), [](const ModeEntry<T>& a, const ModeEntry<T>& b) {
-        return std::tie(a.cell, a.group) < std::tie(b.cell, b.group);
-    });
-    for (const ModeEntry<T>& entry : entries) {
-        if (!entries_.empty() && entries_.back().cell == entry.cell && entries_.back().group == entry.group)
-            for (int k = 0; k < 6; ++k) entries_.back().flux[k] += entry.flux[k];
-        else
-            entries_.push_back(entry);
-    }
+    const auto tile_of = [](const ModeEntry<T>& entry) { return entry.cell / Tiling::cells_per_tile; };
+    // Where those of each one begin, from how many each one has, one place further.
+    const auto add_up = [](std::vector<std::int64_t>& begin) {
+        for (std::size_t n = 1; n < begin.size(); ++n) begin[n] += begin[n - 1];
+    };
+    // Tile by tile; then within each tile.
+    std::vector<std::int64_t> begin(tiles + 1, 0);
+    for (const ModeEntry<T>& entry : entries) ++begin[tile_of(entry) + 1];
+    add_up(begin);
+    std::vector<std::int64_t> next = begin;
+    std::vector<ModeEntry<T>> sorted(entries.size());
+    for (const ModeEntry<T>& entry : entries) sorted[next[tile_of(entry)]++] = entry;
     tile_begin_.assign(tiles + 1, 0);
+    parallel_for(tiles, 4, [&](std::int64_t tile) {
+        const auto first = sorted.begin() + begin[tile], last = sorted.begin() + begin[tile + 1];
+        std::stable_sort(first, last, [](const ModeEntry<T>& a, const ModeEntry<T>& b) {
+            return std::tie(a.cell, a.group) < std::tie(b.cell, b.group);
+        });
+        auto kept = first;
+        for (auto entry = first; entry != last; ++entry)
+            if (kept != first && kept[-1].cell == entry->cell && kept[-1].group == entry->group)
+                for (int k = 0; k < 6; ++k) kept[-1].flux[k] += entry->flux[k];
+            else
+                *kept++ = *entry;
+        tile_begin_[tile + 1] = kept - first;
+    });
+    add_up(tile_begin_);
+    entries_.resize(tile_begin_.back());
+    parallel_for(tiles, 64, [&](std::int64_t tile) {
+        std::copy_n(sorted.begin() + begin[tile], tile_begin_[tile + 1] - tile_begin_[tile],
+                    entries_.begin() + tile_begin_[tile]);
+    });
     group_begin_.assign(compliance_.size() + 1, 0);
-    for (const ModeEntry<T>& entry : entries_) {
-        ++tile_begin_[entry.cell / Tiling::cells_per_tile + 1];
-        ++group_begin_[entry.group + 1];
-    }
-    for (std::size_t t = 1; t < tile_begin_.size(); ++t) tile_begin_[t] += tile_begin_[t - 1];
-    for (std::size_t g = 1; g < group_begin_.size(); ++g) group_begin_[g] += group_begin_[g - 1];
+    for (const ModeEntry<T>& entry : entries_) ++group_begin_[entry.group + 1];
+    add_up(group_begin_);
     by_group_.resize(entries_.size());
-    std::vector<std::int64_t> next = group_begin_;
+    next = group_begin_;
     for (std::size_t e = 0; e < entries_.size(); ++e)
-        by_group_[next[entries_[e].group]++] = static_cast<std::int32_t>(e);
+        by_group_[next[entries_[e].group]++] = {entries_[e].flux, entries_[e].cell, std::uint32_t(e)};
 }
 
 template <class T>
@@ -40,8 +58,9 @@ std::vector<Six<T>> LowRank<T>::gather(std::span<const T> v) const {
         // In double precision: a body's modes are sums over hundreds of cells whose parts nearly cancel.
         Six<double> sum{};
         for (std::int64_t i = group_begin_[g]; i < group_begin_[g + 1]; ++i) {
-            const ModeEntry<T>& entry = entries_[by_group_[i]];
-            for (int k = 0; k < 6; ++k) sum[k] += double(entry.flux[k]) * v[entry.cell];
+            const GroupEntry& entry = by_group_[i];
+            const double value = v[entry.cell];
+            for (int k = 0; k < 6; ++k) sum[k] += double(entry.flux[k]) * value;
         }
         for (int k = 0; k < 6; ++k) w[g][k] = T(sum[k]);
     });
@@ -56,7 +75,7 @@ std::vector<Six<T>> LowRank<T>::times_compliance(std::vector<Six<T>> w) const {
 
 template <class T>
 std::int64_t LowRank<T>::memory() const {
-    return std::int64_t(entries_.size()) * std::int64_t(sizeof(ModeEntry<T>) + sizeof(std::int32_t)) +
+    return std::int64_t(entries_.size()) * std::int64_t(sizeof(ModeEntry<T>) + sizeof(GroupEntry)) +
            std::int64_t(tile_begin_.size() * sizeof(std::int64_t) + compliance_.size() * sizeof(SixBySix<T>));
 }
 
@@ -76,7 +95,7 @@ std::vector<std::vector<BlockCholesky::Block>> LowRank<T>::coupling(
         row.push_back({int(g), {}});
         for (int a = 0; a < 6; ++a) row[0].value[a][a] = 1;
         for (std::int64_t i = group_begin_[g]; i < group_begin_[g + 1]; ++i) {
-            const std::int64_t e = by_group_[i];
+            const std::int64_t e = by_group_[i].entry;
             const Six<double> own = felt(entries_[e]);
             // Entries of a cell follow each other, by group.
             for (std::int64_t other = e; other >= 0 && entries_[other].cell == entries_[e].cell; --other) {
@@ -97,7 +116,7 @@ std::vector<std::vector<BlockCholesky::Block>> LowRank<T>::coupling(
 }
 
 template <class T>
-typename LowRank<T>::Smoothing LowRank<T>::smoothing_with(const std::vector<T>& weight) const {
+typename LowRank<T>::Smoothing LowRank<T>::smoothing(const std::vector<T>& weight) const {
     Smoothing result;
     const auto set_roots = [&](const auto& scale) {
         result.root.resize(groups());
@@ -115,10 +134,7 @@ typename LowRank<T>::Smoothing LowRank<T>::smoothing_with(const std::vector<T>& 
     // cells with everything.
     const std::int64_t most_blocks = 64 * groups();
     result.joint = BlockCholesky::factor(coupling(weight, result.root), most_blocks);
-    if (result.joint) {
-        result.own = *this;
-        return result;
-    }
+    if (result.joint) return result;
     std::vector<char> shared(entries_.size(), 0);
     for (std::size_t e = 1; e < entries_.size(); ++e)
         if (entries_[e].cell == entries_[e - 1].cell) shared[e] = shared[e - 1] = 1;
@@ -143,26 +159,24 @@ typename LowRank<T>::Smoothing LowRank<T>::smoothing_with(const std::vector<T>& 
                 {entries_[e].cell, T(2 * root(entries_[e]) * root_sum[entries_[e].group])});
     result.own = LowRank<T>(std::int64_t(tile_begin_.size()) - 1, std::move(own), compliance_);
     set_roots([&](std::int64_t g) { return root_sum[g] > 0 ? 2.0 : 1.0; });
-    result.joint = BlockCholesky::factor(result.own.coupling(own_weight, result.root), most_blocks);
+    result.joint = BlockCholesky::factor(result.own->coupling(own_weight, result.root), most_blocks);
     return result;
 }
 
 template <class T>
-std::vector<Six<T>> LowRank<T>::Smoothing::take(std::vector<Six<T>> w) const {
-    std::vector<Six<float>> v(w.size());
-    for (std::size_t g = 0; g < w.size(); ++g)
-        for (int a = 0; a < 6; ++a) {
-            double sum = 0;
-            for (int b = 0; b < 6; ++b) sum += double(root[g][b][a]) * w[g][b];
-            v[g][a] = float(sum);
-        }
-    joint->solve(v);
-    for (std::size_t g = 0; g < w.size(); ++g)
-        for (int a = 0; a < 6; ++a) {
-            double sum = 0;
-            for (int b = 0; b <= a; ++b) sum += double(root[g][a][b]) * v[g][b];
-            w[g][a] = T(sum);
-        }
+std::vector<Six<T>> LowRank<T>::Smoothing::times_root(std::vector<Six<T>> s) const {
+    for (std::size_t g = 0; g < s.size(); ++g) s[g] = multiply(root[g], s[g]);
+    return s;
+}
+
+template <class T>
+std::vector<Six<T>> LowRank<T>::Smoothing::times_transposed_root(std::vector<Six<T>> w) const {
+    for (std::size_t g = 0; g < w.size(); ++g) {
+        Six<T> v{};
+        for (int b = 0; b < 6; ++b)
+            for (int a = 0; a <= b; ++a) v[a] += root[g][b][a] * w[g][b];
+        w[g] = v;
+    }
     return w;
 }
 

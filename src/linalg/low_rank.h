@@ -32,7 +32,7 @@ Six<T> multiply(const SixBySix<T>& m, const Six<T>& v) {
 // One row of J, as far as a group is concerned.
 template <class T>
 struct ModeEntry {
-    std::int64_t cell;  // in tile order
+    std::uint32_t cell;  // in tile order
     std::int32_t group;
     Six<T> flux;
 };
@@ -52,45 +52,43 @@ class LowRank {
 
     // J^T v of every group.
     std::vector<Six<T>> gather(std::span<const T> v) const;
-    // v += J y, each entry times scale(cell). Returns the product of `with` and the change.
+    // v += J y, entry number e times scale(e). Returns the product of `with` and the change.
     template <class Scale>
     double scatter(const std::vector<Six<T>>& y, std::span<T> v, const Scale& scale,
                    std::span<const T> with = {}) const;
     std::vector<Six<T>> times_compliance(std::vector<Six<T>> w) const;
 
     // A matrix that is not smaller than D + J C J^T and can be inverted: Woodbury's formula for D' + K C'
-    // K^T. With C' = R R^T, its inverse is D'^-1 - D'^-1 K R (1 + R^T K^T D'^-1 K R)^-1 R^T K^T D'^-1, where
-    // groups that share cells are coupled. K = J, C' = C and D' = D, as long as the factors stay sparse.
+    // K^T. With C' = R R^T, its inverse is D'^-1 - D'^-1 K R G^-1 R^T K^T D'^-1, G = 1 + R^T K^T D'^-1 K R,
+    // where groups that share cells are coupled. K = J, C' = C and D' = D, as long as the factors stay
+    // sparse.
     // Otherwise K holds the fluxes of cells that belong to one group alone, and shared cells go to the
     // diagonal D': the fluxes of a group there, F, and elsewhere, K, satisfy (K + F) C (K + F)^T <= K 2C K^T
     // + F 2C F^T, and F 2C F^T is not larger than the diagonal matrix of its row sums.
     struct Smoothing {
-        LowRank<T> own;                                 // K
+        std::optional<LowRank<T>> own;                  // K, where it is not J
         std::vector<SixBySix<T>> root;                  // R
-        std::optional<BlockCholesky> joint;             // of 1 + R^T K^T D'^-1 K R
+        std::optional<BlockCholesky> joint;             // of G
         std::vector<std::pair<std::int64_t, T>> extra;  // cells and what their diagonal grows by
 
-        // R (1 + R^T K^T D'^-1 K R)^-1 R^T w
-        std::vector<Six<T>> take(std::vector<Six<T>> w) const;
+        std::vector<Six<T>> times_root(std::vector<Six<T>> s) const;             // R s
+        std::vector<Six<T>> times_transposed_root(std::vector<Six<T>> w) const;  // R^T w
     };
-    // `inverse_diagonal` by cell: D^-1.
-    template <class Inverse>
-    Smoothing smoothing(const Inverse& inverse_diagonal) const {
-        std::vector<T> weight;
-        weight.reserve(entries_.size());
-        for (const ModeEntry<T>& entry : entries_) weight.push_back(inverse_diagonal(entry.cell));
-        return smoothing_with(weight);
-    }
+    Smoothing smoothing(const std::vector<T>& weight) const;  // of each entry: D^-1 of its cell
 
   private:
-    Smoothing smoothing_with(const std::vector<T>& weight) const;  // of each entry: D^-1 of its cell
     // The rows of 1 + R^T J^T D^-1 J R up to the diagonal.
     std::vector<std::vector<BlockCholesky::Block>> coupling(const std::vector<T>& weight,
                                                             const std::vector<SixBySix<T>>& root) const;
 
     std::vector<ModeEntry<T>> entries_;     // by cell
     std::vector<std::int64_t> tile_begin_;  // of the entries of each tile
-    std::vector<std::int32_t> by_group_;    // indices of entries, group by group
+    // The same group by group, with where each is among entries_: gathering reads all of them in a row.
+    struct GroupEntry {
+        Six<T> flux;
+        std::uint32_t cell, entry;
+    };
+    std::vector<GroupEntry> by_group_;
     std::vector<std::int64_t> group_begin_;
     std::vector<SixBySix<T>> compliance_;
 };
@@ -110,7 +108,7 @@ double LowRank<T>::scatter(const std::vector<Six<T>>& y, std::span<T> v, const S
             const ModeEntry<T>& entry = entries_[e];
             T change = 0;
             for (int k = 0; k < 6; ++k) change += entry.flux[k] * y[entry.group][k];
-            change *= scale(entry.cell);
+            change *= scale(e);
             v[entry.cell] += change;
             if (!with.empty()) product += double(with[entry.cell]) * change;
         }

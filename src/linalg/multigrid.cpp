@@ -1,5 +1,6 @@
 #include "linalg/multigrid.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -146,15 +147,17 @@ double total(Row<double> v) { return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + 
 constexpr float first_share = 2.0f / 3, carry = 0.2f, second_share = 1.2f;
 constexpr float beta1 = 1.02387287570313f, beta2 = 1.26408905371085f;
 
-// 1 / divisor of single cells.
-struct InverseDiagonal {
-    const Network<float>& network;
-    float operator()(std::int64_t cell) const {
-        const float d = network.coefficients(cell / block).diagonal[cell % block] +
-                        network.smoothing(cell / block)[cell % block];
-        return d > 0 ? 1 / d : 0;
+// 1 / divisor of the cell of each entry.
+std::vector<float> inverse_diagonal(const Network<float>& network, const LowRank<float>& modes) {
+    std::vector<float> inverse;
+    inverse.reserve(modes.entries().size());
+    for (const ModeEntry<float>& entry : modes.entries()) {
+        const float d = network.coefficients(entry.cell / block).diagonal[entry.cell % block] +
+                        network.smoothing(entry.cell / block)[entry.cell % block];
+        inverse.push_back(d > 0 ? 1 / d : 0);
     }
-};
+    return inverse;
+}
 
 // a + s b
 std::vector<Six<float>> sum(std::vector<Six<float>> a, float s, const std::vector<Six<float>>& b) {
@@ -224,15 +227,20 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
     : network_(network), modes_(modes) {
     const auto add_level = [&](Network<float> level, LowRank<float> level_modes) {
         const std::size_t values = level.tiling().value_count() + block;
-        LowRank<float>::Smoothing smoothing = level_modes.smoothing(InverseDiagonal{level});
+        LowRank<float>::Smoothing smoothing = level_modes.smoothing(inverse_diagonal(level, level_modes));
         for (const auto& [cell, value] : smoothing.extra) level.add_to_smoothing(cell, value);
+        std::vector<float> inverse = inverse_diagonal(level, level_modes);
+        std::vector<float> own_inverse = smoothing.own ? inverse_diagonal(level, *smoothing.own) : inverse;
         levels_.push_back({std::move(level),
                            std::move(level_modes),
                            std::move(smoothing),
+                           std::move(inverse),
+                           std::move(own_inverse),
                            {},
                            TileVector<float>(values, 0.0f),
                            TileVector<float>(values, 0.0f),
-                           TileVector<float>(values, 0.0f)});
+                           TileVector<float>(values, 0.0f),
+                           {}});
     };
     add_level(in_single_precision(network), in_single_precision(modes, network.tiling().tile_count()));
     const std::vector<Int3> width = widths(modes, network.tiling());
@@ -242,6 +250,9 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
         const Int3 cells = fine.network.tiling().cells();
         const Int3 coarsens{cells.x > 2, cells.y > 2, cells.z > 2};
         if (coarsens == Int3{0, 0, 0}) break;
+        // With more modes than cells everything shares cells with everything, and a direct solution is
+        // cheaper than smoothing.
+        if (fine.network.tiling().tile_count() == 1 && 6 * modes.groups() >= block) break;
         fine.coarsens = coarsens;
         Network<float> next = coarsen(fine.network, size, coarsens);
         fine.network.forget_grounds();
@@ -260,30 +271,35 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
             row[n] = static_cast<std::int64_t>(coarsest_cell_.size());
             coarsest_cell_.push_back(n);
         }
-    coarsest_.assign(coarsest_cell_.size(), std::vector<double>(coarsest_cell_.size(), 0.0));
+    const auto count = Eigen::Index(coarsest_cell_.size());
+    Eigen::MatrixXd coarsest = Eigen::MatrixXd::Zero(count, count);
     for (std::size_t i = 0; i < coarsest_cell_.size(); ++i) {
         const std::int64_t n = coarsest_cell_[i];
         const auto local = static_cast<int>(n % block);
         const Int3 cell = tiling.first_cell(n / block) + Int3{local & 7, local >> 3 & 7, local >> 6};
         const TileCoefficients<float>& c = last.network.coefficients(n / block);
-        coarsest_[i][i] += c.diagonal[local];
+        // A pocket without ground has no inverse; slightly larger than the rounding of its links, its
+        // diagonal has one, and the constant that it may add there is nobody's pressure.
+        coarsest(i, i) += (1 + 1e-5) * c.diagonal[local];
         for (int axis = 0; axis < 3; ++axis)
             if (const double link = c.link[axis][local]; link != 0) {
                 const std::int64_t j = row[tiling.find(cell - unit(axis))];
-                coarsest_[i][j] -= link;
-                coarsest_[j][i] -= link;
+                coarsest(i, j) -= link;
+                coarsest(j, i) -= link;
             }
     }
-    // J C J^T, row by row: J^T of the unit vector of each cell, then back.
-    if (!last.modes.empty())
-        for (std::size_t j = 0; j < coarsest_cell_.size(); ++j) {
-            std::vector<float> one(tiling.value_count(), 0.0f), column(tiling.value_count(), 0.0f);
-            one[coarsest_cell_[j]] = 1;
-            last.modes.scatter(last.modes.times_compliance(last.modes.gather(one)), std::span(column),
-                               [](std::int64_t) { return 1.0f; });
-            for (std::size_t i = 0; i < coarsest_cell_.size(); ++i)
-                coarsest_[i][j] += column[coarsest_cell_[i]];
-        }
+    // J C J^T, body by body.
+    std::vector<std::vector<const ModeEntry<float>*>> entries(last.modes.groups());
+    for (const ModeEntry<float>& entry : last.modes.entries()) entries[entry.group].push_back(&entry);
+    for (std::size_t g = 0; g < entries.size(); ++g)
+        for (const ModeEntry<float>* a : entries[g])
+            for (const ModeEntry<float>* b : entries[g])
+                for (int k = 0; k < 6; ++k)
+                    for (int l = 0; l < 6; ++l)
+                        coarsest(row[a->cell], row[b->cell]) +=
+                            double(a->flux[k]) * last.modes.compliance()[g][k][l] * b->flux[l];
+    const Eigen::MatrixXd factor = coarsest.llt().matrixL();
+    coarsest_.assign(factor.data(), factor.data() + factor.size());
 }
 
 double Multigrid::cycle() {
@@ -307,10 +323,8 @@ void Multigrid::cycle_below(std::size_t level) {
     Level& fine = levels_[level];
     Level& coarse = levels_[level + 1];
     restrict_residual(fine.network, fine.coarsens, coarse.network.tiling(), fine.b, fine.x, coarse.b);
-    if (!fine.modes.empty()) {
-        const auto y = fine.modes.times_compliance(fine.modes.gather(fine.x));
-        coarse.modes.scatter(y, std::span(coarse.b), [](std::int64_t) { return -1.0f; });
-    }
+    if (!fine.modes.empty())
+        coarse.modes.scatter(fine.along_x, std::span(coarse.b), [](std::int64_t) { return -1.0f; });
     if (level + 2 == levels_.size()) {
         solve_coarsest();
     } else {
@@ -321,24 +335,41 @@ void Multigrid::cycle_below(std::size_t level) {
     add_correction(fine.network, fine.coarsens, coarse.network.tiling(), coarse.x, fine.x);
 }
 
+// The smoother divides by D' + K R R^T K^T (Smoothing, in low_rank.h). If z = D'^-1 r and v = R^T K^T z, then
+// z - D'^-1 K R s with s = G^-1 v is what it makes of r. Two identities save most of the sweeps over K: of
+// that result R^T K^T is s, and R^T K^T D'^-1 K R s is v - s.
+std::vector<Six<float>> Multigrid::felt(const Level& level, std::span<const float> v) {
+    const LowRank<float>& own = level.smoothing.own ? *level.smoothing.own : level.modes;
+    return level.smoothing.times_transposed_root(own.gather(v));
+}
+double Multigrid::push(const Level& level, std::vector<Six<float>> s, std::span<float> v,
+                       std::span<const float> with) {
+    const LowRank<float>& own = level.smoothing.own ? *level.smoothing.own : level.modes;
+    const auto scale = [&](std::int64_t e) { return -level.own_inverse[e]; };
+    return own.scatter(level.smoothing.times_root(std::move(s)), v, scale, with);
+}
+double Multigrid::push_all(const Level& level, float scale, const std::vector<Six<float>>& y,
+                           std::span<float> v, std::span<const float> with) {
+    return level.modes.scatter(
+        y, v, [&](std::int64_t e) { return -scale * level.inverse[e]; }, with);
+}
+
 // x = smoother applied to b from a zero guess.
 void Multigrid::smooth_from_zero(Level& level) {
     const Network<float>& network = level.network;
     const TileVector<float>& b = level.b;
     TileVector<float>&x = level.x, &z = level.z;
-    const LowRank<float>&modes = level.modes, &own = level.smoothing.own;
-    const InverseDiagonal inverse{network};
     for_each_tile(network, [&](std::int64_t slot, const auto& links) {
         for_each_row([&](int j, int k, int r) {
             store(z.data() + slot * block + r,
                   first_share * links.inverse(j, k) * load(b.data() + slot * block + r));
         });
     });
-    std::vector<Six<float>> along_z, own_z;  // J^T z and K^T z
-    if (!modes.empty()) {
-        const auto y = level.smoothing.take(own.gather(z));
-        own.scatter(y, std::span(z), [&](std::int64_t n) { return -inverse(n); });
-        along_z = modes.gather(z), own_z = own.gather(z);
+    const bool modes = !level.modes.empty();
+    std::vector<Six<float>> v, s;
+    if (modes) {
+        v = felt(level, z), s = level.smoothing.joint->solved(v);
+        push(level, s, z);
     }
     constexpr float share = beta1 + beta2 * carry, step = beta2 * second_share;
     for_each_tile(network, [&](std::int64_t slot, const auto& links) {
@@ -350,12 +381,16 @@ void Multigrid::smooth_from_zero(Level& level) {
             store(x.data() + slot * block + r, share * rows.center + step * links.inverse(j, k) * residual);
         });
     });
-    if (modes.empty()) return;
-    // The residual lacks -J C J^T z; and D'^-1 of it becomes (D' + K S' K^T)^-1 of it.
-    modes.scatter(modes.times_compliance(along_z), std::span(x),
-                  [&](std::int64_t n) { return -step * inverse(n); });
-    const auto along_step = sum(own.gather(x), -share, own_z);
-    own.scatter(level.smoothing.take(along_step), std::span(x), [&](std::int64_t n) { return -inverse(n); });
+    if (!modes) return;
+    // The residual lacks -J C J^T z, which is -K R s where K = J.
+    const bool split = level.smoothing.own.has_value();
+    if (split) push_all(level, step, level.modes.times_compliance(level.modes.gather(z)), x);
+    std::vector<Six<float>> change = sum(felt(level, x), -share, s);
+    if (!split) change = sum(sum(change, -step, v), step, s);
+    change = level.smoothing.joint->solved(change);
+    push(level, split ? change : sum(change, step, s), x);
+    level.along_x = split ? level.modes.times_compliance(level.modes.gather(x))
+                          : level.smoothing.times_root(sum(change, share, s));
 }
 
 // x improved by the smoother.
@@ -363,8 +398,6 @@ double Multigrid::smooth_again(Level& level) {
     const Network<float>& network = level.network;
     const TileVector<float>& b = level.b;
     TileVector<float>&x = level.x, &z = level.z;
-    const LowRank<float>&modes = level.modes, &own = level.smoothing.own;
-    const InverseDiagonal inverse{network};
     for_each_tile(network, [&](std::int64_t slot, const auto& links) {
         const Around<float> around(x.data(), network.tiling(), slot);
         for_each_row([&](int j, int k, int r) {
@@ -374,14 +407,16 @@ double Multigrid::smooth_again(Level& level) {
             store(z.data() + slot * block + r, first_share * links.inverse(j, k) * residual);
         });
     });
-    std::vector<Six<float>> own_x, own_z, along_z, taken;
-    if (!modes.empty()) {
-        own_x = own.gather(x);
-        modes.scatter(modes.times_compliance(modes.gather(x)), std::span(z),
-                      [&](std::int64_t n) { return -first_share * inverse(n); });
-        taken = level.smoothing.take(own.gather(z));
-        own.scatter(taken, std::span(z), [&](std::int64_t n) { return -inverse(n); });
-        along_z = modes.gather(z), own_z = own.gather(z);
+    const bool modes = !level.modes.empty(), split = level.smoothing.own.has_value();
+    std::vector<Six<float>> before, v, s;
+    if (modes) {
+        before = felt(level, x);
+        push_all(
+            level, first_share,
+            split ? level.modes.times_compliance(level.modes.gather(x)) : level.smoothing.times_root(before),
+            z);
+        v = felt(level, z), s = level.smoothing.joint->solved(v);
+        push(level, s, z);
     }
     constexpr float share = beta1 + beta2 * carry, step = beta2 * second_share;
     double product = sum_over_tiles(network, [&](std::int64_t slot, const auto& links) {
@@ -400,36 +435,25 @@ double Multigrid::smooth_again(Level& level) {
         });
         return total(sum);
     });
-    if (modes.empty()) return product;
-    // r0 is z1 D' / (2/3) without what the modes took from z1; and as in smooth_from_zero.
+    if (!modes) return product;
+    // r0 is z1 D' / (2/3) and what the modes took from z1, K R s / (2/3); and r1 as in smooth_from_zero.
     const std::span<const float> with(b);
-    const auto step_down = [&](std::int64_t n) { return -step * inverse(n); };
-    product += modes.scatter(modes.times_compliance(along_z), std::span(x), step_down, with);
-    product += own.scatter(
-        taken, std::span(x), [&](std::int64_t n) { return step / first_share * inverse(n); }, with);
-    const auto along_step = sum(sum(own.gather(x), -1, own_x), -share, own_z);
-    product += own.scatter(
-        level.smoothing.take(along_step), std::span(x), [&](std::int64_t n) { return -inverse(n); }, with);
-    return product;
+    if (split) product += push_all(level, step, level.modes.times_compliance(level.modes.gather(z)), x, with);
+    const float lacking = step / first_share - (split ? 0 : step);
+    std::vector<Six<float>> change = sum(sum(felt(level, x), -1, before), -share, s);
+    change = level.smoothing.joint->solved(sum(sum(change, lacking, v), -lacking, s));
+    return product + push(level, sum(change, -lacking, s), x, with);
 }
 
-// Symmetric Gauss-Seidel until it is as good as exact; a pocket without ground has no inverse.
 void Multigrid::solve_coarsest() {
     Level& level = levels_.back();
+    Eigen::VectorXd x(coarsest_cell_.size());
+    for (std::size_t i = 0; i < coarsest_cell_.size(); ++i) x[i] = level.b[coarsest_cell_[i]];
+    const Eigen::Map<const Eigen::MatrixXd> factor(coarsest_.data(), x.size(), x.size());
+    factor.triangularView<Eigen::Lower>().solveInPlace(x);
+    factor.transpose().triangularView<Eigen::Upper>().solveInPlace(x);
     std::fill(level.x.begin(), level.x.end(), 0.0f);
-    const std::size_t count = coarsest_cell_.size();
-    std::vector<double> x(count, 0.0);
-    const auto relax = [&](std::size_t i) {
-        double rest = level.b[coarsest_cell_[i]];
-        for (std::size_t j = 0; j < count; ++j)
-            if (j != i) rest -= coarsest_[i][j] * x[j];
-        x[i] = rest / coarsest_[i][i];
-    };
-    for (int sweep = 0; sweep < 8; ++sweep) {
-        for (std::size_t i = 0; i < count; ++i) relax(i);
-        for (std::size_t i = count; i-- > 0;) relax(i);
-    }
-    for (std::size_t i = 0; i < count; ++i) level.x[coarsest_cell_[i]] = float(x[i]);
+    for (std::size_t i = 0; i < coarsest_cell_.size(); ++i) level.x[coarsest_cell_[i]] = float(x[i]);
 }
 
 std::vector<double> Multigrid::precondition(std::span<const double> residual) {

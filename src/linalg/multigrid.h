@@ -5,7 +5,7 @@
 // so simple a cycle converge alike at every resolution is how a coarse network is made: as resistors in
 // series. Rank-6 terms (low_rank.h) take part on every level: their fluxes are summed like residuals, and the
 // smoother divides by D + J C J^T instead of D, which keeps the eigenvalues below 2 whatever the bodies
-// weigh; on coarse levels the compliance of small bodies is reduced (coarsen in multigrid.cpp). A coarse link
+// weigh; on coarse levels the compliance of small bodies is reduced (coarsen.h). A coarse link
 // is the sum of its children's links, each lengthened by the way from the child's centre to its parent's
 // centre; where a parent has only one layer of children along an axis that way is zero, so partly filled
 // parents at a surface keep their true distance to it. Everything is a sum over tiles in a fixed order: the
@@ -44,14 +44,23 @@ class Multigrid {
     struct Level {
         Network<float> network;
         LowRank<float> modes;
-        LowRank<float>::Smoothing smoothing;  // of the modes
-        Int3 coarsens;                        // 1 for axes along which the next level has half the cells
+        LowRank<float>::Smoothing smoothing;      // of the modes
+        std::vector<float> inverse, own_inverse;  // D'^-1 at the entries of J and of K
+        Int3 coarsens;                            // 1 for axes along which the next level has half the cells
         TileVector<float> b, x, z;
+        std::vector<Six<float>> along_x;  // C J^T x, after smooth_from_zero
     };
     static inline const LowRank<double> no_modes;
 
     double cycle();  // on levels_[0].b into levels_[0].x; returns their product
     void cycle_below(std::size_t level);
+    // R^T K^T v of the smoothing; v -= D'^-1 K R s; and v -= scale D'^-1 J y. The latter two return the
+    // product of `with` and the change.
+    static std::vector<Six<float>> felt(const Level& level, std::span<const float> v);
+    static double push(const Level& level, std::vector<Six<float>> s, std::span<float> v,
+                       std::span<const float> with = {});
+    static double push_all(const Level& level, float scale, const std::vector<Six<float>>& y,
+                           std::span<float> v, std::span<const float> with = {});
     void smooth_from_zero(Level& level);
     double smooth_again(Level& level);  // returns the product of b and x
     void solve_coarsest();
@@ -59,8 +68,8 @@ class Multigrid {
     const Network<double>& network_;
     const LowRank<double>& modes_;
     std::vector<Level> levels_;
-    // The coarsest level has a handful of cells: its matrix, and where its cells are.
-    std::vector<std::vector<double>> coarsest_;
+    // The coarsest level has a handful of cells: its Cholesky factor, by columns, and where its cells are.
+    std::vector<double> coarsest_;
     std::vector<std::int64_t> coarsest_cell_;
 };
 

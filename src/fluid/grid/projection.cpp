@@ -298,7 +298,7 @@ class BodyTerm {
             const double datum = system.density * system.datum * h * h * dt;
             add(weight_[b], weight + datum * patch.area, cross(arm, weight) + datum * turning);
             if (system.phi[patch.cell] >= 0) continue;
-            entries.push_back({tiling.find(patch.at), b, {}});
+            entries.push_back({std::uint32_t(tiling.find(patch.at)), b, {}});
             add(entries.back().flux, patch.area, turning);
         }
         std::vector<SixBySix<double>> compliance(bodies.size());
