@@ -6,6 +6,7 @@
 
 #include "apps/scene_run.h"
 #include "core/parallel.h"
+#include "scene/estimate.h"
 
 namespace flotsam {
 

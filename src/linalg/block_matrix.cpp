@@ -130,7 +130,7 @@ class TwoLevel final : public BlockPreconditioner {
             for (const int n : members_[l]) push += r[n], turn += cross(arm_[n], r[n]);
             for (int i = 0; i < 3; ++i) coarse[l][i] = float(push[i]), coarse[l][3 + i] = float(turn[i]);
         });
-        factor_->solve(coarse);
+        coarse = factor_->solved(coarse);
         parallel_for(std::ssize(r), grain, [&](std::int64_t n) {
             const Six<float>& c = coarse[lump_[n]];
             z[n] = inverse_[n] * r[n] + Vec3(c[0], c[1], c[2]) + cross(Vec3(c[3], c[4], c[5]), arm_[n]);

@@ -86,7 +86,7 @@ struct Sheet {
 
 // Tip deflection over length of a slender cantilever, against the exact elastica.
 double bent(int layers, double load) {
-    constexpr double length = 1, height = 0.05, young = 1e6;
+    constexpr double length = 1, height = 0.025, young = 1e6;
     ElasticMaterial material;
     material.young = young;
     material.poisson = 0;  // a strip: neither plane stress nor plane strain
