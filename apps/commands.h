@@ -25,6 +25,7 @@ struct RunOptions {
     bool overwrite = false;     // replace an existing run folder
     bool quiet = false;
     bool render = false;  // draw each frame as soon as it is there
+    std::string again;    // what to type to go on with it, where that is not `run --resume`
 };
 int run_command(const RunOptions& options);
 
@@ -44,6 +45,15 @@ struct RenderOptions {
     int threads = 0;
 };
 int render_command(const RenderOptions& options);
+
+struct CompareOptions {
+    SceneOptions scene;
+    std::string methods;        // "a,b"; all that admit the scene when empty
+    std::filesystem::path out;  // default runs/<scene name>_compare
+    std::string size = "640x540";
+    bool resume = false, overwrite = false, quiet = false, no_movie = false;
+};
+int compare_command(const CompareOptions& options);
 
 struct CheckOptions {
     RunOptions run;

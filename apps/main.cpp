@@ -98,6 +98,20 @@ void bind(Command& command, RenderOptions& render) {
     command.option("--threads", render.threads);
 }
 
+void bind(Command& command, CompareOptions& compare) {
+    command.argument(compare.scene.scene)->required();
+    command.option("--methods", compare.methods);
+    command.option("--set", compare.scene.set);
+    command.option("--scale", compare.scene.scale);
+    command.option("--threads", compare.scene.threads);
+    command.option("--out", compare.out);
+    command.flag("--overwrite", compare.overwrite);
+    command.flag("--resume", compare.resume);
+    command.option("--size", compare.size);
+    command.flag("--no-movie", compare.no_movie);
+    command.flag("--quiet", compare.quiet);
+}
+
 void bind(Command& command, TableOptions& table) {
     command.argument(table.names);
     command.option("--csv", table.csv);
@@ -125,6 +139,7 @@ int run_program(int argc, char** argv) {
     RunOptions demo, run;
     RenderOptions render;
     CheckOptions check;
+    CompareOptions compare;
     NewOptions fresh;
     PlotOptions plot;
     TableOptions validate, bench;
@@ -155,6 +170,11 @@ int run_program(int argc, char** argv) {
         bind(command, check.run);
         command.flag("--dry", check.dry);
         command.calls([&] { code = check_command(check); });
+    }
+    {
+        Command command(app, "compare");
+        bind(command, compare);
+        command.calls([&] { code = compare_command(compare); });
     }
     {
         Command command(app, "new");

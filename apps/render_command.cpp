@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "apps/commands.h"
+#include "apps/scene_run.h"
 #include "core/parallel.h"
 #include "io/signal_guard.h"
 #include "render/run_pictures.h"
@@ -40,6 +40,8 @@ void read_size(const std::string& text, PictureSettings& settings) {
                         text));
 }
 
+}  // namespace
+
 PictureSettings picture_settings(const PictureOptions& options) {
     PictureSettings settings;
     read_size(options.size, settings);
@@ -65,8 +67,6 @@ PictureSettings picture_settings(const PictureOptions& options) {
     if (!options.cut.empty()) settings.cut = plane_of("--cut", options.cut);
     return settings;
 }
-
-}  // namespace
 
 int render_command(const RenderOptions& options) {
     set_thread_count(options.threads);

@@ -21,22 +21,9 @@ std::string quoted(const std::string& argument) {
     return text + "'";
 }
 
-// As the user typed it, so that it can be typed again.
-std::string command_line() {
-    std::ifstream in("/proc/self/cmdline", std::ios::binary);
-    const std::string arguments(std::istreambuf_iterator<char>(in), {});
-    std::string line = "flotsam";
-    std::size_t begin = arguments.find('\0');
-    while (begin != std::string::npos && begin + 1 < arguments.size()) {
-        const std::size_t end = arguments.find('\0', ++begin);
-        line += ' ' + quoted(arguments.substr(begin, end - begin));
-        begin = end;
-    }
-    return line;
-}
-
 // Also goes on with the folder of a demo or a check, which have no --resume of their own.
 std::string resume_command(const RunOptions& options) {
+    if (!options.again.empty()) return options.again;
     std::string line = fmt::format("{} run {}", program_name(), quoted(options.scene.scene.string()));
     for (const std::string& assignment : options.scene.set) line += " --set " + quoted(assignment);
     if (options.scene.scale != 1) line += fmt::format(" --scale {}", options.scene.scale);
@@ -49,6 +36,19 @@ std::string resume_command(const RunOptions& options) {
 std::string program_name() {
     const char* name = std::getenv("FLOTSAM_CALLED_AS");
     return name ? name : "flotsam";
+}
+
+std::string command_line() {
+    std::ifstream in("/proc/self/cmdline", std::ios::binary);
+    const std::string arguments(std::istreambuf_iterator<char>(in), {});
+    std::string line = "flotsam";
+    std::size_t begin = arguments.find('\0');
+    while (begin != std::string::npos && begin + 1 < arguments.size()) {
+        const std::size_t end = arguments.find('\0', ++begin);
+        line += ' ' + quoted(arguments.substr(begin, end - begin));
+        begin = end;
+    }
+    return line;
 }
 
 Scene load(const SceneOptions& options) {

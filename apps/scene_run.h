@@ -17,11 +17,17 @@ Scene load(const SceneOptions& options);
 // options.out, or runs/<name of the scene file>.
 std::filesystem::path run_folder(const RunOptions& options);
 
+// As the user typed it, so that it can be typed again.
+std::string command_line();
+
 // Runs a loaded scene into its folder.
 RunResult run(const Scene& scene, const RunOptions& options, const std::vector<Observer*>& extra = {});
 
 // The same with a picture of every frame; `movie` tells where the movie is, if there is one.
 RunResult run_with_pictures(const Scene& scene, const RunOptions& options, const PictureSettings& settings,
                             std::filesystem::path& movie);
+
+// From how the user says it; what is wrong is a UserError.
+PictureSettings picture_settings(const PictureOptions& options);
 
 }  // namespace flotsam

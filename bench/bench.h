@@ -23,6 +23,7 @@ struct Bench {
 };
 const std::vector<Bench>& benches();
 
+void bench_genevaux(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_rigid(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_elastic(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_render(bool quick, const std::function<void(const BenchRow&)>& report);

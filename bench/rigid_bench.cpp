@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include "bench/bench.h"
 #include "geometry/solid_shape.h"
@@ -52,29 +53,40 @@ struct PoolCost {
     std::map<std::string, double> stages;        // per step [ms]
 };
 
-// The mean over some steps, after two for warming up.
-PoolCost run_pool(Scenario s, int steps, bool held) {
-    if (held)
-        for (Solid& solid : s.solids) solid.motion = Motion::fixed;
-    Driver driver(s, make_scheme("cut-cell"));
-    driver.start();
-    PoolCost cost;
-    for (int n = -2; n < steps; ++n) {
-        const auto [report, dt] = driver.advance();
-        if (n < 0) continue;
-        for (const StageTime& stage : report.stages) {
-            cost.stages[stage.stage] += stage.milliseconds / steps;
-            cost.step += stage.milliseconds / steps;
-        }
-        cost.iterations += double(report.solve.iterations) / steps;
+Scenario held_fast(Scenario s) {
+    for (Solid& solid : s.solids) solid.motion = Motion::fixed;
+    return s;
+}
+
+// The mean over some steps of each pool, after two for warming up. They take turns, so that what else the
+// machine does slows both alike.
+std::vector<PoolCost> run_pools(const std::vector<Scenario>& pools, int steps) {
+    std::vector<std::unique_ptr<Driver>> drivers;
+    for (const Scenario& s : pools) {
+        drivers.push_back(std::make_unique<Driver>(s, make_scheme("cut-cell")));
+        drivers.back()->start();
     }
-    cost.solve = cost.stages.at("pressure");
-    return cost;
+    std::vector<PoolCost> costs(pools.size());
+    for (int n = -2; n < steps; ++n)
+        for (std::size_t p = 0; p < pools.size(); ++p) {
+            const auto [report, dt] = drivers[p]->advance();
+            if (n < 0) continue;
+            PoolCost& cost = costs[p];
+            for (const StageTime& stage : report.stages) {
+                cost.stages[stage.stage] += stage.milliseconds / steps;
+                cost.step += stage.milliseconds / steps;
+            }
+            cost.iterations += double(report.solve.iterations) / steps;
+            cost.solve = cost.stages.at("pressure");
+        }
+    return costs;
 }
 
 // Runs both pools and reports them; returns what the free bodies cost beyond the held ones [ms per step].
 double compare(const std::string& name, const Scenario& s, int steps, const Report& report) {
-    const PoolCost held = run_pool(s, steps, true), free = run_pool(s, steps, false);
+    const std::vector<Scenario> pools{held_fast(s), s};
+    const std::vector<PoolCost> costs = run_pools(pools, steps);
+    const PoolCost &held = costs[0], &free = costs[1];
     report({name + ", pressure and contacts", free.solve, "ms", held.solve, "held fast"});
     report({name + ", iterations", free.iterations, "1", held.iterations, "held fast"});
     for (const auto& [stage, ms] : free.stages)

@@ -30,6 +30,9 @@ while read -r -a words; do
                 arguments+=(--set domain.resolution=16 --overwrite --quiet)
             fi
             ;;
+        compare)
+            arguments+=(--set domain.resolution=12 --set scene.duration=0.9 --size 48x32 --overwrite --quiet)
+            ;;
         demo) arguments+=(--scale 0.3 --quiet) ;;
         render)
             arguments+=(--quiet)

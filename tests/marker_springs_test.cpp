@@ -95,7 +95,7 @@ TEST_CASE("marker-springs: what the liquid receives is what the solids give, eve
     add_cube(s, {0.6, 0.72, 0.3}, 0.2, 0.06, 600, 2e4);
     Run run(s);
     int steps = 0;
-    double largest = 0;
+    double largest = 0, stood = 0;
     run.until(0.3, [&](const StepReport& report, double dt) {
         Vec3 received;
         double scale = 0;
@@ -107,7 +107,13 @@ TEST_CASE("marker-springs: what the liquid receives is what the solids give, eve
         largest = std::max(largest, scale);
         // Forces on single nodes and cells are larger than their sum: rounding is of those.
         CHECK(length(report.ledger.solids + received) < 1e-13 * (scale + 10));
+        const BodyLedger& bodies = report.ledger.bodies;
+        CHECK(length(bodies.unaccounted) < 1e-12 * (scale + 10));
+        CHECK(length(bodies.liquid - received) < 1e-12 * (scale + 10));
+        REQUIRE(bodies.contact.size() == 3);
+        stood += bodies.contact[1].linear.y;
     });
+    CHECK(stood > 0);  // the heavy ball on the floor
     CHECK(steps > 20);
     CHECK(largest > 0.1);
 }
@@ -159,7 +165,7 @@ TEST_CASE("marker-springs: nodes and cells are pushed alike, whatever share of t
         world.springs[0].position[0] += Vec3{0.03, 0, 0.02};  // into the water
         const CellRanges cells = sort_into_cells(world.liquid.particles, s.domain, *world.liquid.tiling);
         const Repulsion r = repel_markers(world.springs, s.solids, world.liquid.particles, cells,
-                                          world.liquid.velocity, s.domain);
+                                          world.liquid.velocity, s.domain, s.liquid.density, 0.004);
         Vec3 sum;
         double scale = 0;
         for (const auto& nodes : r.on_node) {
@@ -370,4 +376,30 @@ TEST_CASE("spring scenes: few keys are enough; mistakes are told, weak repulsion
     CHECK(warning(", repulsion = 1").find("water will come") != std::string::npos);
     CHECK(warning("", "method = \"marker-springs\"\ntime_step = 0.1").find("too long for the repulsion") !=
           std::string::npos);
+}
+
+TEST_CASE("marker-springs: more markers make the same ball rise alike") {
+    double height[2] = {};
+    for (const int per_edge : {2, 4}) {
+        Scenario s = spring_tank({16, 16, 16});
+        s.domain.particles_per_edge = per_edge;
+        add_ball(s, {0.5, 0.3, 0.5}, 0.15, 300).spring.share = per_edge == 2 ? 1 : 8;
+        Run run(s);
+        run.until(0.2);
+        height[per_edge == 4] = run.world().springs[0].position[0].y;
+        CHECK(run.world().liquid.particles.count() > 8 * (per_edge - 1) * 16 * 16 * 9);
+    }
+    CHECK(height[0] > 0.38);
+    CHECK(height[1] - 0.3 == doctest::Approx(height[0] - 0.3).epsilon(0.15));
+}
+
+TEST_CASE("marker-springs: water at rest around a ball at the start is not pushed away first") {
+    Scenario s = spring_tank({24, 24, 24});
+    add_ball(s, {0.5, 0.3, 0.5}, 0.15, 300);
+    Run run(s);
+    const double lift = 1000 * 9.81 * 4.0 / 3 * std::numbers::pi * std::pow(0.15, 3);
+    (void)run.driver.advance();
+    // Less than its buoyancy, for it accelerates at once; with water up to its surface it is a tenth of that.
+    CHECK(run.world().loads[0].force.y > 0.4 * lift);
+    CHECK(run.world().loads[0].force.y < 1.3 * lift);
 }

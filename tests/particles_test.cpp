@@ -5,6 +5,7 @@
 #include "fluid/grid/advect.h"
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/friction.h"
+#include "fluid/grid/markers.h"
 #include "fluid/grid/sample.h"
 #include "fluid/grid/sources.h"
 #include "fluid/grid/surface.h"
@@ -253,4 +254,49 @@ TEST_CASE("friction slows the liquid at a wall alone, by the same amount whateve
     s.domain.walls[y_low].slip = 0;
     apply_wall_friction(once, phi, s.domain, 1000, 1e-4);
     CHECK(once[0](4, 0, 4) == 0);
+}
+
+TEST_CASE("markers: many at a time go where one at a time goes, in any order and anywhere") {
+    Domain domain;
+    domain.cells = {20, 12, 9};
+    domain.h = 0.05;
+    domain.walls[x_high].kind = WallKind::open;
+    for (const int per_edge : {2, 5}) {
+        domain.particles_per_edge = per_edge;
+        LiquidSettings settings;
+        settings.fills.push_back({make_level(0.5), {}});
+        Particles markers = seed_fills(domain, settings);
+        markers.velocity.clear();
+        const auto tiling = tiling_around(markers, domain, 4);
+        sort_into_cells(markers, domain, *tiling);
+        CHECK(markers.count() == 20 * 10 * 9 * per_edge * per_edge * per_edge);
+        // Some are far from their neighbours in the list.
+        for (std::int64_t i = 0; i < markers.count(); i += 97)
+            std::swap(markers.position[i], markers.position[markers.count() - 1 - i]);
+        const MacGrid u = velocity_field(domain, tiling, [](Vec3 p) {
+            return Vec3{std::sin(7 * p.y), std::cos(5 * p.x + p.z), 0.6 * std::sin(9 * p.x)};
+        });
+        const double dt = 0.08;  // more than a cell
+        Vec3 sum;
+        double squares = 0, fastest = 0;
+        for (const Vec3f p : markers.position) {
+            const Vec3 v = sample_velocity(u, domain, Vec3(p));
+            sum += v;
+            squares += dot(v, v);
+            fastest = std::max(fastest, length(v));
+        }
+        const MarkerVelocities measured = velocities_of(markers, u, domain);
+        CHECK(length(measured.sum - sum) < 1e-6 * double(markers.count()));
+        CHECK(measured.squares == doctest::Approx(squares).epsilon(1e-6));
+        CHECK(measured.fastest == doctest::Approx(fastest).epsilon(1e-6));
+
+        Particles one_by_one = markers;
+        advance_particles(one_by_one, u, domain, dt);
+        const Vec3 at_start = advance_markers(markers, u, domain, dt);
+        CHECK(length(at_start - sum) < 1e-6 * double(markers.count()));
+        double furthest = 0;
+        for (std::int64_t i = 0; i < markers.count(); ++i)
+            furthest = std::max(furthest, length(Vec3(markers.position[i]) - Vec3(one_by_one.position[i])));
+        CHECK(furthest < 1e-5 * domain.h);
+    }
 }

@@ -5,6 +5,7 @@
 
 #include "geometry/mesh_surface.h"
 #include "solid/spring/spring_body.h"
+#include "solid/spring/spring_contact.h"
 #include "worlds.h"
 
 using namespace flotsam;
@@ -190,4 +191,45 @@ TEST_CASE("springs: walls and fixed solids stop nodes") {
     body = make_spring_body(0, properties, {{0.5, 0.7, 0.5}, {}});
     for (int step = 0; step < 200; ++step) advance(body, {0, -9.81, 0}, 0.01, confines);
     CHECK(body.position[0].y == doctest::Approx(0.3).epsilon(0.01));
+}
+
+TEST_CASE("springs: bodies do not enter each other, and what one gets the other gives") {
+    SpringProperties ball, cube;
+    ball.net = std::make_shared<SpringNet>(single_node(solid_sphere(0.1, 0.02), 0.1, 500));
+    cube.net = std::make_shared<SpringNet>(spring_lattice(solid_box({0.3, 0.3, 0.3}), 0.05, {300, 1e5, 0.3}));
+    ball.velocity = {-1, 0, 0};
+    std::vector<SpringBody> bodies{make_spring_body(0, cube, {{0.3, 0.5, 0.5}, {}}),
+                                   make_spring_body(1, ball, {{0.7, 0.52, 0.5}, {}})};
+    const auto all = [&] { return momentum(bodies[0]) + momentum(bodies[1]); };
+    const Vec3 before = all();
+    Vec3 given;
+    for (int step = 0; step < 100; ++step) {
+        for (SpringBody& body : bodies) advance(body, {}, 0.003, {});
+        const Vec3 cube_before = momentum(bodies[0]);
+        const std::vector<Vec3> impulse = collide(bodies, [](std::size_t, std::size_t) {
+            return ContactLaw{0.3, 0.5};
+        });
+        CHECK(length(impulse[0] + impulse[1]) < 1e-14);
+        CHECK(length(momentum(bodies[0]) - cube_before - impulse[0]) < 1e-13);
+        given += impulse[0];
+        double nearest = 1;
+        for (const Vec3 x : bodies[0].position)
+            nearest = std::min(nearest, length(x - bodies[1].position[0]));
+        CHECK(nearest > 0.11);  // of 0.125; one pass leaves a little
+    }
+    CHECK(length(all() - before) < 1e-12);
+    CHECK(given.x < -1);  // the ball has 2.1 kg m/s
+    CHECK(bodies[1].velocity[0].x > -0.3);
+
+    // Nothing happens where they are apart, nor to a body alone.
+    bodies[1].position[0] = {0.9, 0.5, 0.5};
+    CHECK(length(collide(bodies, [](std::size_t, std::size_t) { return ContactLaw{}; })[0]) == 0);
+}
+
+TEST_CASE("springs: the spin of a turning body") {
+    SpringProperties cube;
+    cube.net = std::make_shared<SpringNet>(spring_lattice(solid_box({0.3, 0.2, 0.3}), 0.05, {300, 1e5, 0.3}));
+    cube.spin = {1, -2, 0.5};
+    cube.velocity = {3, 0, 0};
+    CHECK(length(spin_of(make_spring_body(0, cube, {{1, 2, 3}, {}})) - cube.spin) < 1e-10);
 }

@@ -117,3 +117,23 @@ TEST_CASE("crowded particles ask for room and evenly spread ones for none") {
     const CellRanges cells = sort_into_cells(twice, s.domain, *w.tiling);
     CHECK(mean_source(surface_from_particles(twice, cells, s.domain, w.tiling)) > 0.3);
 }
+
+TEST_CASE("cells that hold many particles are filled as those that hold few, only faster") {
+    for (const Int3 cells : {Int3{20, 18, 11}, Int3{30, 20, 1}}) {
+        Scenario s = test::tank(cells, 0.31);
+        s.liquid.fills.push_back({make_sphere({0.5, 0.5, 0.2}, 0.17), {}});
+        const Seeded few = seed(s);
+        // The same particles, each of which stands for less now.
+        Domain dense = s.domain;
+        dense.particles_per_edge = 3;
+        const Surface many = surface_from_particles(few.particles, few.cells, dense, few.tiling);
+        const double ratio = double(particles_per_cell(s.domain)) / particles_per_cell(dense);
+        double furthest = 0, fullest = 0;
+        for_each_cell(*few.tiling, s.domain.cells, [&](Int3, std::int64_t n) {
+            furthest = std::max(furthest, std::abs(double(many.filling[n]) - ratio * few.surface.filling[n]));
+            fullest = std::max(fullest, double(few.surface.filling[n]));
+        });
+        CHECK(furthest < 1e-5);
+        CHECK(fullest > 0.9);
+    }
+}

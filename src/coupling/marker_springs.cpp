@@ -4,11 +4,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/mat3.h"
 #include "core/random.h"
 #include "core/stopwatch.h"
 #include "fluid/grid/advect.h"
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/friction.h"
+#include "fluid/grid/markers.h"
 #include "fluid/grid/obstacles.h"
 #include "fluid/grid/projection.h"
 #include "fluid/grid/sample.h"
@@ -16,6 +18,7 @@
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
 #include "fluid/grid/viscosity.h"
+#include "solid/spring/spring_contact.h"
 
 namespace flotsam {
 
@@ -67,6 +70,19 @@ double surface_depth(const SpringNet& net, double radius) {
     return radius - (net.spacing == 0 ? net.contact_radius : 0.5 * net.spacing);
 }
 
+// How many nodes push a marker that comes to the surface of the solid.
+double nodes_per_marker(const SpringProperties& solid) {
+    const double s = solid.net->spacing;
+    return s == 0 ? 1 : std::max(1.0, pi * solid.radius * solid.radius / (3 * s * s));
+}
+
+// z_int as a step feels it: implicit for a marker of mass rho / n, which would otherwise be thrown back when
+// dt z_int is more than its mass.
+double damping_over(const SpringProperties& solid, double liquid, const Domain& domain, double dt) {
+    const double z = solid.repulsion_damping;
+    return z / (1 + dt * z * nodes_per_marker(solid) * marker_density(domain) / liquid);
+}
+
 NodeConfines node_confines(const Scenario& scenario, const Solid& solid) {
     NodeConfines confines;
     confines.sides = {{}, scenario.domain.size()};
@@ -82,14 +98,68 @@ NodeConfines node_confines(const Scenario& scenario, const Solid& solid) {
     return confines;
 }
 
-// A cell that markers push in is full, whatever the smooth surface says [Genevaux03 2.1]: otherwise its faces
-// would take no part in the solve, and the push would be lost.
-void include_pushed_cells(Field<double>& phi, const std::vector<Repulsion::CellForce>& forces, double h) {
-    for (const Repulsion::CellForce& f : forces)
-        if (phi[f.cell] >= 0) phi[f.cell] = -0.05 * h;  // as include_thin_liquid does
+// What the nodes received, and whether that is all that changed their momentum.
+BodyLedger body_ledger(const std::vector<SpringBody>& before, const World& next,
+                       std::vector<Impulse> contacts, Vec3 gravity, double dt) {
+    BodyLedger ledger;
+    for (std::size_t b = 0; b < next.springs.size(); ++b) {
+        const SpringBody& body = next.springs[b];
+        const Vec3 weight = gravity * (body.net->total_mass() * dt),
+                   liquid = next.loads[body.solid].force * dt;
+        ledger.gravity += weight;
+        ledger.liquid += liquid;
+        ledger.contacts += contacts[b].linear;
+        ledger.unaccounted += momentum(body) - momentum(before[b]) - weight - liquid - contacts[b].linear;
+    }
+    ledger.contact = std::move(contacts);
+    return ledger;
 }
 
-void remove_inside(Particles& particles, const Scenario& scenario) {
+// The full cells beside a cell.
+struct FullNeighbours {
+    std::array<Int3, 6> cell;
+    int count = 0;
+};
+FullNeighbours full_neighbours(const Field<double>& phi, const Domain& domain, Int3 c) {
+    FullNeighbours full;
+    for (int side = 0; side < 6; ++side) {
+        const Int3 beside = c + unit(side / 2) * (side % 2 ? 1 : -1);
+        if (domain.has_cell(beside) && phi.tiling().find(beside) >= 0 && phi(beside) < 0)
+            full.cell[full.count++] = beside;
+    }
+    return full;
+}
+
+// A lone drop that is pushed is a full cell, whatever the smooth surface says [Genevaux03 2.1]: otherwise its
+// faces would take no part in the solve, and the push would be lost.
+void include_pushed_drops(Field<double>& phi, const std::vector<Repulsion::CellForce>& forces,
+                          const Domain& domain) {
+    for (const Repulsion::CellForce& f : forces)
+        if (phi[f.cell] >= 0 && full_neighbours(phi, domain, f.at).count == 0)
+            phi[f.cell] = -0.05 * domain.h;  // as include_thin_liquid does
+}
+
+// The pressure at a point of the liquid at the start, where it is at rest [Pa].
+double pressure_at_start(const Scenario& scenario, Vec3 point) {
+    const Vec3 g = scenario.gravity;
+    double highest = 0;
+    for (const Fill& fill : scenario.liquid.fills) {
+        if (!fill.region->contains(point)) continue;
+        const Box box = fill.region->bounds();
+        double head = 0;  // potential of the fill's top over that of the point
+        for (int axis = 0; axis < 3; ++axis) {
+            const double top =
+                std::clamp(g[axis] < 0 ? box.high[axis] : box.low[axis], 0.0, scenario.domain.size()[axis]);
+            head += g[axis] * (point[axis] - top);
+        }
+        highest = std::max(highest, head);
+    }
+    return scenario.liquid.density * highest;
+}
+
+// Removes markers inside solids, and those so near to nodes that the pressure there does not hold them: they
+// would first have to be pushed away, and the ball that waits for that rises later.
+void remove_inside(Particles& particles, const Scenario& scenario, const std::vector<SpringBody>& springs) {
     std::vector<char> dead(particles.count(), 0);
     for (const Solid& solid : scenario.solids) {
         const PlacedShape shape = shape_at(solid, 0);
@@ -97,6 +167,21 @@ void remove_inside(Particles& particles, const Scenario& scenario) {
         parallel_for(particles.count(), 4096, [&](std::int64_t i) {
             const Vec3 p(particles.position[i]);
             if (reach.contains(p) && shape.distance(p) <= 0) dead[i] = 1;
+        });
+    }
+    for (const SpringBody& body : springs) {
+        const SpringProperties& solid = scenario.solids[body.solid].spring;
+        const Vec3 room = Vec3{1, 1, 1} * solid.radius;
+        Box box{body.position[0], body.position[0]};
+        for (const Vec3 x : body.position) box = {min(box.low, x), max(box.high, x)};
+        box = {box.low - room, box.high + room};
+        parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+            const Vec3 p(particles.position[i]);
+            if (dead[i] || !box.contains(p)) return;
+            double nearest = solid.radius;
+            for (const Vec3 x : body.position) nearest = std::min(nearest, length(p - x));
+            if (nearest == solid.radius) return;
+            dead[i] = nearest < solid.radius - penetration(solid, scenario, pressure_at_start(scenario, p));
         });
     }
     remove_particles(particles, dead);
@@ -132,8 +217,8 @@ void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pre
     const double h = scenario.domain.h, n = marker_density(scenario.domain);
     const SpringNet& net = *solid.net;
     solid.radius = (net.spacing == 0 ? net.contact_radius : 0.75 * net.spacing) + 0.4 * h;
-    solid.repulsion = pressure / (n * held(net, solid.radius, surface_depth(net, solid.radius)));
-    solid.repulsion_damping = 2 * 0.7 * std::sqrt(solid.repulsion * scenario.liquid.density / n);
+    solid.repulsion = 1.5 * pressure / (n * held(net, solid.radius, surface_depth(net, solid.radius)));
+    solid.repulsion_damping = 2 * std::sqrt(solid.repulsion * scenario.liquid.density / n);
 }
 
 double penetration(const SpringProperties& solid, const Scenario& scenario, double pressure) {
@@ -147,24 +232,15 @@ double penetration(const SpringProperties& solid, const Scenario& scenario, doub
 }
 
 double repulsion_dt(const SpringProperties& solid, const Scenario& scenario) {
-    // The fastest vibration of a marker against the nodes, and of the nodes against the markers.
-    const SpringNet& net = *solid.net;
-    const double n = marker_density(scenario.domain), R = solid.radius, s = net.spacing;
-    const double depth = std::max(surface_depth(net, R), 0.0);
-    const double nodes_per_marker = s == 0 ? 1 : std::max(1.0, pi * R * R / (3 * s * s));
-    const double markers_per_node =
-        n * (s == 0 ? 4 * pi / 3 * R * R * depth : pi * (R - depth) * depth * depth);
-    const double mass = *std::min_element(net.mass.begin(), net.mass.end());
-    const double per_mass = n * nodes_per_marker / scenario.liquid.density + markers_per_node / mass;
-    const double omega = std::sqrt(solid.repulsion * per_mass);
-    if (omega == 0) return 1e30;
-    const double zeta = 0.5 * solid.repulsion_damping * per_mass / omega;
-    return 2 * (std::sqrt(1 + zeta * zeta) - zeta) / omega;
+    // The fastest vibration of a marker against the nodes; damping and the nodes' own motion are implicit.
+    const double omega = std::sqrt(solid.repulsion * nodes_per_marker(solid) *
+                                   marker_density(scenario.domain) / scenario.liquid.density);
+    return omega == 0 ? 1e30 : 2 / omega;
 }
 
 Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector<Solid>& solids,
                         const Particles& markers, const CellRanges& cells, const MacGrid& u,
-                        const Domain& domain) {
+                        const Domain& domain, double liquid, double dt) {
     const Tiling& tiling = u[0].tiling();
     Repulsion result;
     // Which nodes reach which cells with markers: pairs in the order of cells.
@@ -192,64 +268,83 @@ Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector
     std::vector<std::size_t> by_node(pairs.size());
     std::stable_sort(pairs.begin(), pairs.end(),
                      [](const Pair& a, const Pair& b) { return a.cell < b.cell; });
-    std::vector<std::size_t> first_pair;  // of each cell
     for (std::size_t p = 0; p < pairs.size(); ++p) {
-        if (p == 0 || pairs[p].cell != pairs[p - 1].cell) {
+        if (p == 0 || pairs[p].cell != pairs[p - 1].cell)
             result.on_cell.push_back({pairs[p].at, pairs[p].cell, {}});
-            first_pair.push_back(p);
-        }
         pairs[p].entry = std::int64_t(result.on_cell.size()) - 1;
         by_node[p] = p;
     }
-    first_pair.push_back(pairs.size());
     std::stable_sort(by_node.begin(), by_node.end(), [&](std::size_t a, std::size_t b) {
         return std::pair(pairs[a].body, pairs[a].node) < std::pair(pairs[b].body, pairs[b].node);
     });
 
-    // How fast the markers there move.
-    std::vector<std::vector<Vec3>> speed(result.on_cell.size());
-    parallel_for(std::ssize(result.on_cell), 64, [&](std::int64_t e) {
-        const std::int64_t n = result.on_cell[e].cell;
-        for (std::int32_t i = cells.begin[n]; i < cells.begin[n + 1]; ++i)
-            speed[e].push_back(sample_velocity(u, domain, Vec3(markers.position[i])));
-    });
-
-    // The force of a node on the markers of a cell that form the interface [Genevaux03 3.1]. Asked from both
-    // sides, it gives the same bits.
+    // What a node does to the markers of a cell that form the interface [Genevaux03 3.1], as a function of
+    // the node's velocity v: a sum of w n (k (R - d) - z n.(u - v)) = at_rest + z M v, with M the sum of w n
+    // nT.
+    struct PairForce {
+        Vec3 at_rest;
+        Mat3 directions;  // M
+    };
     const auto on_markers = [&](const Pair& pair) {
         const SpringBody& body = bodies[pair.body];
         const SpringProperties& solid = solids[body.solid].spring;
-        const Vec3 x = body.position[pair.node], v = body.velocity[pair.node];
+        const Vec3 x = body.position[pair.node];
+        const double damping = damping_over(solid, liquid, domain, dt);
         const std::int32_t begin = cells.begin[pair.cell], end = cells.begin[pair.cell + 1];
         // Some of the cell's markers, evenly spread from a place that is random for each cell: seeded markers
         // lie in order, and always to take the first would be to take those in the cell's lowest corner.
         const std::int32_t count = end - begin, taken = std::max(1, (count + solid.share / 2) / solid.share);
         const double first = uniform(std::uint64_t(domain_index(domain, pair.at)));
         const double stands_for = double(count) / taken;
-        Vec3 sum;
+        PairForce sum;
         for (std::int32_t t = 0; t < taken; ++t) {
             const std::int32_t i = begin + std::min(count - 1, std::int32_t((t + first) * stands_for));
-            const Vec3 apart = Vec3(markers.position[i]) - x;
+            const Vec3 marker(markers.position[i]), apart = marker - x;
             const double d = length(apart);
             if (d >= solid.radius || d == 0) continue;
             const Vec3 along = apart / d;
-            const double receding = dot(speed[pair.entry][i - begin] - v, along);
-            const double f = solid.repulsion * (solid.radius - d) - solid.repulsion_damping * receding;
-            sum += along * (f * stands_for);
+            const double leaving = dot(sample_velocity(u, domain, marker), along);
+            sum.at_rest += along * (stands_for * (solid.repulsion * (solid.radius - d) - damping * leaving));
+            sum.directions = sum.directions + Mat3::outer(along * stands_for, along);
         }
         return sum;
     };
-    parallel_for(std::ssize(result.on_cell), 16, [&](std::int64_t e) {
-        for (std::size_t p = first_pair[e]; p < first_pair[e + 1]; ++p)
-            result.on_cell[e].force += on_markers(pairs[p]);
-    });
-    std::erase_if(result.on_cell, [](const Repulsion::CellForce& f) { return f.force == Vec3{}; });
-    std::vector<Vec3> on_pair(pairs.size());
-    parallel_for(std::ssize(pairs), 16, [&](std::int64_t p) { on_pair[p] = on_markers(pairs[by_node[p]]); });
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-        const Pair& pair = pairs[by_node[p]];
-        result.on_node[pair.body][pair.node] -= on_pair[p];
+    std::vector<PairForce> on_pair(pairs.size());
+    parallel_for(std::ssize(pairs), 16, [&](std::int64_t p) { on_pair[p] = on_markers(pairs[p]); });
+
+    // The velocity that each node will have: m (v - v0) = -dt (force on markers), where the force is that of
+    // v, and the springs are those dt (v - v0) further on.
+    std::vector<std::vector<Vec3>> velocity(bodies.size());
+    for (std::size_t b = 0; b < bodies.size(); ++b) velocity[b] = bodies[b].velocity;
+    for (std::size_t p = 0; p < pairs.size();) {
+        const Pair& node = pairs[by_node[p]];
+        PairForce sum;
+        for (; p < pairs.size() && pairs[by_node[p]].body == node.body && pairs[by_node[p]].node == node.node;
+             ++p) {
+            sum.at_rest += on_pair[by_node[p]].at_rest;
+            sum.directions = sum.directions + on_pair[by_node[p]].directions;
+        }
+        const SpringBody& body = bodies[node.body];
+        const SpringProperties& solid = solids[body.solid].spring;
+        const double m = body.net->mass[node.node], damping = damping_over(solid, liquid, domain, dt);
+        const Mat3 mass = Mat3::diagonal({m, m, m});
+        const Mat3 stiffness = sum.directions * (dt * dt * solid.repulsion);
+        Vec3& v = velocity[node.body][node.node];
+        v = (mass + stiffness + sum.directions * (dt * damping)).inverse() *
+            ((mass + stiffness) * v - sum.at_rest * dt);
     }
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const Pair& pair = pairs[p];
+        const SpringBody& body = bodies[pair.body];
+        const SpringProperties& solid = solids[body.solid].spring;
+        const Vec3 before = body.velocity[pair.node], after = velocity[pair.body][pair.node];
+        const Vec3 force =
+            on_pair[p].at_rest + on_pair[p].directions * (damping_over(solid, liquid, domain, dt) * after +
+                                                          dt * solid.repulsion * (after - before));
+        result.on_cell[pair.entry].force += force;
+        result.on_node[pair.body][pair.node] -= force;
+    }
+    std::erase_if(result.on_cell, [](const Repulsion::CellForce& f) { return f.force == Vec3{}; });
     return result;
 }
 
@@ -258,27 +353,34 @@ FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u,
     FacePush push;
     const Domain& domain = *system.domain;
     const Tiling& tiling = u[0].tiling();
-    for (const Repulsion::CellForce& f : forces)
+    const auto give = [&](Int3 at, Vec3 impulse) {
         for (int axis = 0; axis < 3; ++axis) {
             // The mass that moves with each face, as the pressure solve sees it. Below a quarter of a cell a
             // drop between a wall and the surface would be shot away by a few markers.
             double mass[2], total = 0;
             for (const int high : {0, 1}) {
-                const Int3 beyond = f.at + unit(axis) * (high ? 1 : -1);
-                const Face face = system.face(f.at, axis, high, system.phi(f.at), system.phi(beyond));
+                const Int3 beyond = at + unit(axis) * (high ? 1 : -1);
+                const Face face = system.face(at, axis, high, system.phi(at), system.phi(beyond));
                 const bool open = face.kind == Face::Kind::interior || face.kind == Face::Kind::surface;
                 mass[high] =
                     open ? system.density * domain.cell_volume() * std::max(0.25, face.area * face.theta) : 0;
                 total += mass[high];
             }
-            const double impulse = f.force[axis] * dt;
-            if (total == 0) push.blocked[axis] += impulse;
+            if (total == 0) push.blocked[axis] += impulse[axis];
             for (const int high : {0, 1}) {
                 if (mass[high] == 0) continue;
-                u[axis][high ? tiling.find(f.at + unit(axis)) : f.cell] += impulse / total;
-                push.given[axis] += impulse / total * mass[high];
+                u[axis][tiling.find(high ? at + unit(axis) : at)] += impulse[axis] / total;
+                push.given[axis] += impulse[axis] / total * mass[high];
             }
         }
+    };
+    for (const Repulsion::CellForce& f : forces) {
+        // Markers beyond the surface that the solve sees belong to the full cells beside them.
+        const FullNeighbours full =
+            system.phi(f.at) < 0 ? FullNeighbours{} : full_neighbours(system.phi, domain, f.at);
+        if (full.count == 0) give(f.at, f.force * dt);
+        for (int n = 0; n < full.count; ++n) give(full.cell[n], f.force * (dt / full.count));
+    }
     return push;
 }
 
@@ -306,7 +408,7 @@ double MarkerSprings::stable_dt(const World& world, const Scenario& scenario) co
         // [Genevaux03 5]: a quarter of one.
         if (const double v = flotsam::largest_speed(body); v > 0) dt = std::min(dt, 0.25 * h / v);
         // The markers' number near a node varies: not all of the limit.
-        dt = std::min(dt, 0.8 * repulsion_dt(scenario.solids[body.solid].spring, scenario));
+        dt = std::min(dt, 0.9 * repulsion_dt(scenario.solids[body.solid].spring, scenario));
     }
     return dt;
 }
@@ -347,7 +449,7 @@ void MarkerSprings::start(World& world, const Scenario& scenario) {
     const Domain& domain = scenario.domain;
     world.springs = springs_at_start(scenario);
     liquid.particles = seed_fills(domain, scenario.liquid);
-    remove_inside(liquid.particles, scenario);
+    remove_inside(liquid.particles, scenario, world.springs);
     liquid.tiling = tiling_around(liquid.particles, domain, 6);
     liquid.potential = Field<double>(liquid.tiling, 0);
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
@@ -373,14 +475,24 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     // Half of the way: solids by their own forces, markers with last step's velocity.  [Genevaux03 2.1, 2.2]
     next.bodies = now.bodies;
     next.springs = now.springs;
+    std::vector<NodeConfines> confines;
+    for (const SpringBody& body : next.springs)
+        confines.push_back(node_confines(scenario, scenario.solids[body.solid]));
+    std::vector<Impulse> contacts(next.springs.size());
     const auto advance_solids = [&] {
-        for (SpringBody& body : next.springs)
-            advance(body, scenario.gravity, 0.5 * dt, node_confines(scenario, scenario.solids[body.solid]));
+        for (std::size_t b = 0; b < next.springs.size(); ++b)
+            contacts[b].linear += advance(next.springs[b], scenario.gravity, 0.5 * dt, confines[b]);
+        const std::vector<Vec3> collisions = collide(next.springs, [&](std::size_t a, std::size_t b) {
+            return ContactLaw{std::sqrt(confines[a].friction * confines[b].friction),
+                              std::max(confines[a].restitution, confines[b].restitution)};
+        });
+        for (std::size_t b = 0; b < next.springs.size(); ++b) contacts[b].linear += collisions[b];
     };
     advance_solids();
     stage_done("solids");
     liquid.particles = old.particles;
-    advance_particles(liquid.particles, old.velocity, domain, 0.5 * dt, fixed);
+    const Vec3 momentum_before =
+        mass * advance_markers(liquid.particles, old.velocity, domain, 0.5 * dt, fixed);
     Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
     const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, ctx.time + 0.5 * dt);
     // Velocity is needed as far around the liquid as that may come in the next step, and one cell more.
@@ -390,7 +502,6 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
     const Obstacles obstacles = place_obstacles(fixed, domain, liquid.tiling);
     liquid.open_volume = obstacles.open_volume;
-    const Vec3 momentum_before = momentum(old.particles, old.velocity, domain, mass);
     stage_done("advect");
 
     // -(u . grad) u: the velocity carried along itself.                                [Eq. 1; 2.1]
@@ -408,9 +519,9 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     stage_done("surface");
 
     // Solids and markers repel each other: F_elem, summed for every node and every cell. [3.1; 3.2]
-    const Repulsion repulsion =
-        repel_markers(next.springs, scenario.solids, liquid.particles, cells, liquid.velocity, domain);
-    include_pushed_cells(full, repulsion.on_cell, domain.h);
+    const Repulsion repulsion = repel_markers(next.springs, scenario.solids, liquid.particles, cells,
+                                              liquid.velocity, domain, settings.density, dt);
+    include_pushed_drops(full, repulsion.on_cell, domain);
     // The nodes take it as one more of their forces ...                                [2.2; 3.1]
     next.loads.assign(scenario.solids.size(), {});
     for (std::size_t b = 0; b < next.springs.size(); ++b) {
@@ -473,7 +584,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     // The other half of the way, with the new velocities.                              [2.1, 2.2]
     advance_solids();
     stage_done("solids");
-    advance_particles(liquid.particles, liquid.velocity, domain, 0.5 * dt, fixed);
+    advance_markers(liquid.particles, liquid.velocity, domain, 0.5 * dt, fixed);
     if (domain.any_open())
         out += drain(liquid.particles, liquid.velocity, domain, settings, ctx.time + 0.5 * dt);
     next.time = ctx.time + dt;
@@ -482,14 +593,17 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     if (ctx.ends_frame) find_surface(next, scenario);
     stage_done("surface");
 
+    stage_done("advect");
+
     ledger.particles_in = in.count;
     ledger.particles_out = out.count;
     ledger.inflow = mass * in.velocity_sum;
     ledger.outflow = mass * out.velocity_sum;
     ledger.gravity = scenario.gravity * (mass * double(liquid.particles.count()) * dt);
-    ledger.unaccounted = momentum(liquid.particles, liquid.velocity, domain, mass) - momentum_before -
-                         ledger.gravity - ledger.walls - ledger.solids - ledger.friction - ledger.inflow +
-                         ledger.outflow;
+    ledger.unaccounted = mass * velocities_of(liquid.particles, liquid.velocity, domain).sum -
+                         momentum_before - ledger.gravity - ledger.walls - ledger.solids - ledger.friction -
+                         ledger.inflow + ledger.outflow;
+    ledger.bodies = body_ledger(now.springs, next, std::move(contacts), scenario.gravity, dt);
     return report;
 }
 

@@ -7,8 +7,9 @@
 //   Eq. 1, viscosity      direct differences             diffuse_velocity
 //   Eq. 1, F(x)           force per cell, then per face  repel_markers, push_faces             (3.2)
 //   Eq. 1 and 2, pressure projection by CG               pressure_system, project
-//   Section 2.1           markers mark full cells        advance_particles, surface_from_particles
+//   Section 2.1           markers mark full cells        advance_markers, surface_from_particles
 //   Section 2.2           springs, Newton's second law   add_spring_forces, advance            (spring_body.h)
+//   Section 2.2           collisions                     collide                               (spring_contact.h)
 //   Section 3.1           f = k_int (R - d) - z_int d'   repel_markers
 //   Table 1               interaction particles subset   SpringProperties::share
 //   u -> velocity; F_mark -> Repulsion::on_cell (already summed per cell); F_solid -> Repulsion::on_node;
@@ -22,12 +23,18 @@
 //     full and empty cells comes from the smoothed filling of all methods (docs/decisions/0003): with whole
 //     cells alone, water that should rest sloshes by half a cell.
 //   - A cell's force moves its two faces along an axis alike, so that each takes its part by mass: half, as
-//     printed, inside the liquid; less at the surface, where a face moves only the share theta of a cell. With
-//     halves there, 19 % of the momentum that a ball as heavy as water gives goes missing between faces and
-//     markers, and it displaces 1.30 of its volume; as it is, 5 % and 1.21 (24 cells, one run each). A closed face takes nothing; the other takes it all. In the paper that momentum is lost.
+//     printed, inside the liquid; less at the surface, where a face moves only the share theta of a cell. A
+//     closed face takes nothing; the other takes it all. In the paper that momentum is lost.
+//   - Which cells are full is what the smooth surface says, and a pushed cell beyond it gives its force to the
+//     full cells beside it. With every cell full that holds one marker, as printed, the hole that a ball makes
+//     shrinks the more markers there are: with 125 per cell a ball rose half as far as under cut-cell.
+//   - At the start no marker is nearer to a node than the pressure there holds it.
+//   - Damping is implicit: with the mass of a marker, and with the velocity that a node will have; so is a
+//     node's own spring. Explicit as in the paper, a step of the U tube would have to be ten times shorter,
+//     because nodes are lighter than the markers around them. With dt -> 0 it is the formula of 3.1.
 //   - The subset of the markers that carries the force is every share-th of each cell, at least one: it stands
-//     for the others of its cell, so that the force does not depend on the share. With our 8 markers per
-//     cell, 1/16 is the same as 1/8; the paper has about 60.
+//     for the others of its cell, so that the force does not depend on the share. With 8 markers per cell,
+//     1/16 is the same as 1/8; `particles_per_edge = 4` gives about as many as the paper has.
 //   - R, k_int and z_int follow from the scene (fitting_repulsion); the paper calls this set-up difficult.
 //   - Crowded cells get a divergence and markers are reseeded, as in all methods; the scene can turn the
 //     latter off.
@@ -62,10 +69,10 @@ class MarkerSprings final : public Scheme {
 double highest_pressure(const Scenario& scenario);
 
 // Radius, stiffness and damping of a solid's nodes. The radius reaches 0.4 of a cell further than the solid's
-// surface (of a lattice: than the mean of the bumps of its spheres), and at `pressure` markers just reach that
-// surface. At half of it they stand 0.12 of a cell outside. A larger and softer repulsion allows longer
-// steps, but displaces more water; a smaller and stiffer one stirs the water more. The damping is 0.7 of what
-// is critical for a marker.
+// surface (of a lattice: than the mean of the bumps of its spheres), and at 1.5 times `pressure` markers just
+// reach that surface: with 1 instead, 4 % of the water that a ball displaces is inside it for a moment when
+// it sets out near the bottom; with 1.5 it is 1.6 % (25 cells), and steps are 20 % shorter. A larger and
+// softer repulsion allows longer steps, but displaces more water. The damping is critical for a marker.
 void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pressure);
 // How deep markers come into the nodes' radius at that pressure; the radius itself when nothing holds
 // them [m].
@@ -84,13 +91,15 @@ struct Repulsion {
     std::vector<CellForce> on_cell;  // in rising order of cells
 };
 // Between the nodes and the markers near them [Genevaux03 3.1], gathered per cell [3.2]. `u` moves the
-// markers, which are sorted into the cells of its tiling.
+// markers, which are sorted into the cells of its tiling, of a liquid with the given density. What it takes
+// is proportional to the markers in the cells that nodes reach. The forces are those of the velocities that
+// nodes have after a time dt of them: with dt = 0 those of now.
 Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector<Solid>& solids,
                         const Particles& markers, const CellRanges& cells, const MacGrid& u,
-                        const Domain& domain);
+                        const Domain& domain, double liquid, double dt);
 
 // Gives each cell's force to its two faces along every axis, as they have mass: half to each inside the
-// liquid [Genevaux03 3.2, last equation].
+// liquid [Genevaux03 3.2, last equation]. That of a cell beyond the surface goes to the full cells beside it.
 struct FacePush {
     Vec3 given;    // momentum that the faces got [kg m/s]
     Vec3 blocked;  // that no open face could take: solids on both sides [kg m/s]

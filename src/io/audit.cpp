@@ -97,8 +97,11 @@ void Audit::on_finish(World&, int, bool) {
 
 void BodyLog::on_start(const World& world, int) {
     std::vector<std::string> columns{"step", "time"};
-    for (const RigidBody& body : world.bodies) {
-        const std::string& name = scenario_.solids[body.solid].name;
+    std::vector<int> solids;
+    for (const RigidBody& body : world.bodies) solids.push_back(body.solid);
+    for (const SpringBody& body : world.springs) solids.push_back(body.solid);
+    for (const int solid : solids) {
+        const std::string& name = scenario_.solids[solid].name;
         const auto add = [&](const char* what, std::string_view parts) {
             for (const char part : parts) columns.push_back(fmt::format("{}.{}.{}", name, what, part));
         };
@@ -114,20 +117,21 @@ void BodyLog::on_start(const World& world, int) {
 
 void BodyLog::on_step(const World& world, const StepReport& report, double) {
     std::vector<double> row{double(world.step), world.time};
-    for (std::size_t b = 0; b < world.bodies.size(); ++b) {
-        const RigidBody& body = world.bodies[b];
-        const Pose pose = pose_of(body);
+    std::size_t number = 0;  // of the body
+    const auto add = [&](int solid, const Pose& pose, Vec3 velocity, Vec3 spin) {
         const std::array<double, 4> turn = quaternion(pose.rotation);
-        const SolidLoad& load = world.loads[body.solid];
-        const auto add = [&](Vec3 v) { row.insert(row.end(), {v.x, v.y, v.z}); };
-        add(pose.position);
+        const auto put = [&](Vec3 v) { row.insert(row.end(), {v.x, v.y, v.z}); };
+        put(pose.position);
         row.insert(row.end(), turn.begin(), turn.end());
-        add(body.velocity);
-        add(spin_of(body));
-        add(load.force);
-        add(load.torque);
-        add(report.ledger.bodies.contact[b].linear);
-    }
+        put(velocity);
+        put(spin);
+        put(world.loads[solid].force);
+        put(world.loads[solid].torque);
+        put(report.ledger.bodies.contact[number++].linear);
+    };
+    for (const RigidBody& body : world.bodies) add(body.solid, pose_of(body), body.velocity, spin_of(body));
+    for (const SpringBody& body : world.springs)
+        add(body.solid, pose_of(body), momentum(body) / body.net->total_mass(), spin_of(body));
     log_->write(row);
 }
 

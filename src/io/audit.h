@@ -33,8 +33,8 @@ class Audit : public Observer {
     int frame_ = 0;
 };
 
-// One row per step: step, time, and of every rigid body position and orientation (of its shape's
-// coordinates), velocity (of its centre of mass) and spin, force and torque of the liquid (about its
+// One row per step: step, time, and of every solid that moves by itself position and orientation (of its
+// shape's coordinates), velocity (of its centre of mass) and spin, force and torque of the liquid (about its
 // position), and the impulse of contacts and joints.
 class BodyLog : public Observer {
   public:

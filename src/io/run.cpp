@@ -132,7 +132,7 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
                                   inputs.output.checkpoint_every);
         std::vector<Observer*> observers{&frames, &audit};
         if (!inputs.probes.empty()) observers.push_back(&probes);
-        if (!driver.world().bodies.empty()) observers.push_back(&bodies);
+        if (!driver.world().bodies.empty() || !driver.world().springs.empty()) observers.push_back(&bodies);
         if (has_moving_solids(scenario)) observers.push_back(&transforms);
         if (inputs.output.solids && has_deforming_solids(scenario)) observers.push_back(&cache);
         if (!options.quiet) observers.push_back(&progress);

@@ -3,7 +3,7 @@
 //   scene.toml    the scene with every default and every --set written out
 //   frames/       surface_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply, solids_NNNN.ply
 //   audit.csv     the physics of every step
-//   bodies.csv    how every rigid body moves and what pushes it, if there are any
+//   bodies.csv    how every solid moves that moves by itself, and what pushes it, if there are any
 //   probes.csv    what the scene's probes measured
 //   checkpoints/  step_NNNNNNNN.h5, the last three
 //   pictures/     VIEW_NNNN.png and VIEW.mp4, if it was rendered

@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "coupling/scheme.h"
+#include "scene/adapt_scene.h"
 #include "scene/claim_scene.h"
 #include "scene/estimate.h"
 #include "scene/liquid_scene.h"
@@ -76,6 +77,7 @@ void read_domain(SceneReader& reader) {
     const double longest = std::max({size.x, size.y, reader.flat ? 0 : size.z});
     box.h = longest / static_cast<double>(resolution.integer);
     box.cells = {1, 1, 1};
+    box.particles_per_edge = int(reader.root.at("liquid").at("particles_per_edge").integer);
     for (int axis = 0; axis < axes; ++axis) {
         const double cells = std::round(size[axis] / box.h);
         box.cells[axis] = static_cast<int>(cells);
@@ -275,11 +277,10 @@ TomlNode without_looks(TomlNode root) {
     return root;
 }
 
-}  // namespace
-
-Scene parse_scene(const std::string& text, const std::filesystem::path& file,
-                  const std::vector<std::string>& overrides, double scale, const std::string& method,
-                  const std::filesystem::path& meshes) {
+// With `changes`, the scene is adapted to its method.
+Scene read_scene(const std::string& text, const std::filesystem::path& file,
+                 const std::vector<std::string>& overrides, double scale, const std::string& method,
+                 const std::filesystem::path& meshes, std::vector<std::string>* changes) {
     if (!(scale > 0 && scale <= 1000))
         throw UserError(fmt::format("--scale {}: must be above 0\n  0.5 halves the resolution", scale));
     Mistakes mistakes;
@@ -302,6 +303,7 @@ Scene parse_scene(const std::string& text, const std::filesystem::path& file,
         const int source = mistakes.add_source("--method " + method, method);
         root.find("scene")->set("method", {source, 1, 1}, TomlNode::make_text(method, {source, 1, 1}));
     }
+    if (changes) *changes = adapt_to_method(root);
     fill_in_carrier(root);
     if (scale != 1) {
         TomlNode& resolution = *root.find("domain")->find("resolution");
@@ -317,9 +319,23 @@ Scene parse_scene(const std::string& text, const std::filesystem::path& file,
     return scene;
 }
 
+}  // namespace
+
+Scene parse_scene(const std::string& text, const std::filesystem::path& file,
+                  const std::vector<std::string>& overrides, double scale, const std::string& method,
+                  const std::filesystem::path& meshes) {
+    return read_scene(text, file, overrides, scale, method, meshes, nullptr);
+}
+
 Scene load_scene(const std::filesystem::path& file, const std::vector<std::string>& overrides, double scale,
                  const std::string& method) {
     return parse_scene(read_text(file), file, overrides, scale, method);
+}
+
+Scene load_scene_for(const std::string& method, const std::filesystem::path& file,
+                     const std::vector<std::string>& overrides, double scale,
+                     std::vector<std::string>& changes) {
+    return read_scene(read_text(file), file, overrides, scale, method, {}, &changes);
 }
 
 std::string scene_title(const std::filesystem::path& file) {

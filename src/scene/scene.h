@@ -29,6 +29,12 @@ struct Scene {
 Scene load_scene(const std::filesystem::path& file, const std::vector<std::string>& overrides = {},
                  double scale = 1, const std::string& method = "");
 
+// The same for a method that need not be the one that the scene was written for: what that does not admit is
+// replaced where it can be (adapt_scene.h), and `changes` tells what was.
+Scene load_scene_for(const std::string& method, const std::filesystem::path& file,
+                     const std::vector<std::string>& overrides, double scale,
+                     std::vector<std::string>& changes);
+
 // The same for a scene's text; `file` names it in messages. Mesh files are looked for in `meshes`, or beside
 // `file` when that is empty.
 Scene parse_scene(const std::string& text, const std::filesystem::path& file,

@@ -72,13 +72,14 @@ TableRule spring_table() {
          {.name = "repulsion",
           .types = a_number,
           .unit = "N/m",
-          .meaning = "for each marker; otherwise such that markers just reach the solid's surface under "
-                     "the highest pressure: of what falls from the highest start or jet to the bottom",
+          .meaning =
+              "for each marker; otherwise such that markers just reach the solid's surface under "
+              "1.5 times the highest pressure: of what falls from the highest start or jet to the bottom",
           .low = 0},
          {.name = "repulsion_damping",
           .types = a_number,
           .unit = "N s/m",
-          .meaning = "for each marker; otherwise 0.7 of the critical one for a marker's mass",
+          .meaning = "for each marker; otherwise the critical one for a marker's mass",
           .low = 0},
          {.name = "share",
           .types = an_integer,
@@ -187,11 +188,11 @@ void fit_springs(const TomlNode& entry, Scenario& scenario, Solid& solid, SceneR
                         inside, solid.name, fitting.repulsion, fitting.radius));
     }
     const double limit = repulsion_dt(springs, scenario);
-    if (scenario.time.time_step > 0.7 * limit)
+    if (scenario.time.time_step > 0.9 * limit)
         reader.warn(entry.place,
                     fmt::format("a time_step of {:.3g} s is too long for the repulsion of \"{}\": "
                                 "at most {:.3g} s; leave time_step out to have it chosen",
-                                scenario.time.time_step, solid.name, 0.7 * limit));
+                                scenario.time.time_step, solid.name, 0.9 * limit));
 }
 
 }  // namespace flotsam

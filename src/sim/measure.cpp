@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "fluid/grid/markers.h"
 #include "fluid/grid/sample.h"
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
@@ -14,10 +15,8 @@ namespace {
 using Measure = double(const World&, const Scenario&, const StepReport&);
 
 // Massless markers move as the grid does.
-Vec3 particle_velocity(const World& world, const Scenario& scenario, std::int64_t i) {
-    const Particles& p = world.liquid.particles;
-    return p.velocity.empty() ? sample_velocity(world.liquid.velocity, scenario.domain, Vec3(p.position[i]))
-                              : Vec3(p.velocity[i]);
+MarkerVelocities marker_velocities(const World& world, const Scenario& scenario) {
+    return velocities_of(world.liquid.particles, world.liquid.velocity, scenario.domain);
 }
 
 Vec3 momentum(const World& world, const Scenario& scenario) {
@@ -26,8 +25,10 @@ Vec3 momentum(const World& world, const Scenario& scenario) {
 
 double kinetic_energy(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
+    if (p.velocity.empty())
+        return 0.5 * scenario.particle_mass() * marker_velocities(world, scenario).squares;
     return 0.5 * scenario.particle_mass() * fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
-               const Vec3 v = particle_velocity(world, scenario, i);
+               const Vec3 v(p.velocity[i]);
                return dot(v, v);
            });
 }
@@ -49,8 +50,8 @@ double droplet_volume(const World&, const Scenario& scenario, const StepReport& 
 
 double top_speed(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
-    return parallel_max(p.count(), 4096, 0,
-                        [&](std::int64_t i) { return length(particle_velocity(world, scenario, i)); });
+    if (p.velocity.empty()) return marker_velocities(world, scenario).fastest;
+    return parallel_max(p.count(), 4096, 0, [&](std::int64_t i) { return length(Vec3(p.velocity[i])); });
 }
 
 // The extreme place of the surface along an axis, between cell centres; `sign` +1 for the largest.
@@ -70,6 +71,7 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
 Vec3 body_momentum(const World& world) {
     Vec3 sum;
     for (const RigidBody& body : world.bodies) sum += body.mass * body.velocity;
+    for (const SpringBody& body : world.springs) sum += momentum(body);
     return sum;
 }
 
@@ -139,26 +141,26 @@ const std::vector<Quantity>& table() {
          [](const World&, const Scenario&, const StepReport& r) { return r.ledger.unaccounted.y; }},
         {"liquid.unaccounted.z", "kg m/s", "momentum along z that the step gained and no force explains",
          [](const World&, const Scenario&, const StepReport& r) { return r.ledger.unaccounted.z; }},
-        {"bodies.momentum.x", "kg m/s", "momentum of all rigid bodies along x",
+        {"bodies.momentum.x", "kg m/s", "momentum of all solids that move by themselves along x",
          [](const World& w, const Scenario&, const StepReport&) { return body_momentum(w).x; }},
-        {"bodies.momentum.y", "kg m/s", "momentum of all rigid bodies along y",
+        {"bodies.momentum.y", "kg m/s", "momentum of all solids that move by themselves along y",
          [](const World& w, const Scenario&, const StepReport&) { return body_momentum(w).y; }},
-        {"bodies.momentum.z", "kg m/s", "momentum of all rigid bodies along z",
+        {"bodies.momentum.z", "kg m/s", "momentum of all solids that move by themselves along z",
          [](const World& w, const Scenario&, const StepReport&) { return body_momentum(w).z; }},
         {"system.unaccounted.x", "kg m/s",
-         "momentum along x that liquid and rigid bodies together gained in the step and no force from "
+         "momentum along x that liquid and such solids together gained in the step and no force from "
          "outside explains",
          [](const World&, const Scenario&, const StepReport& r) {
              return r.ledger.unaccounted.x + r.ledger.bodies.unaccounted.x;
          }},
         {"system.unaccounted.y", "kg m/s",
-         "momentum along y that liquid and rigid bodies together gained in the step and no force from "
+         "momentum along y that liquid and such solids together gained in the step and no force from "
          "outside explains",
          [](const World&, const Scenario&, const StepReport& r) {
              return r.ledger.unaccounted.y + r.ledger.bodies.unaccounted.y;
          }},
         {"system.unaccounted.z", "kg m/s",
-         "momentum along z that liquid and rigid bodies together gained in the step and no force from "
+         "momentum along z that liquid and such solids together gained in the step and no force from "
          "outside explains",
          [](const World&, const Scenario&, const StepReport& r) {
              return r.ledger.unaccounted.z + r.ledger.bodies.unaccounted.z;
@@ -201,6 +203,10 @@ const std::vector<Quantity>& table() {
          [](const World&, const Scenario&, const StepReport& r) { return double(r.elastic_iterations); }},
         {"liquid.particles_inside_solids", "1", "particles inside solids or outside the domain",
          particles_inside_solids},
+        {"liquid.volume_inside_solids", "m^3", "what these particles stand for",
+         [](const World& w, const Scenario& s, const StepReport& r) {
+             return particles_inside_solids(w, s, r) * s.particle_volume();
+         }},
     };
     return entries;
 }

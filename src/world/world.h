@@ -57,14 +57,14 @@ struct StepContext {
     bool ends_frame = false;  // the state after this step is written to files
 };
 
-// What the rigid bodies received during a step [kg m/s].
+// What the bodies that move by themselves, rigid or made of springs, received during a step [kg m/s].
 struct BodyLedger {
     Vec3 gravity, liquid;  // of all of them: impulses of gravity, of the liquid's pressure and friction
-    Vec3 contacts;         // of contacts and joints with what is no rigid body; among themselves they cancel
+    Vec3 contacts;         // of contacts and joints with what is no such body; among themselves they cancel
     Vec3 held;             // of locked axes and of what waits for its release
     Vec3 elastic;          // of elastic bodies that they touch
     Vec3 unaccounted;      // change of their momentum that nothing above explains
-    std::vector<Impulse> contact;  // of contacts and joints, on each body
+    std::vector<Impulse> contact;  // of contacts and joints, on each body: the rigid ones first
 };
 
 // Momentum and liquid that changed hands during a step.

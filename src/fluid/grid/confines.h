@@ -18,6 +18,9 @@ class Confines {
     // under a solid that stands on the floor there is no way through.
     Vec3 stop(Vec3 from, Vec3 to) const;
 
+    // Of the domain, closed ones a little further in: all there is when there are no obstacles.
+    const Box& sides() const { return sides_; }
+
   private:
     Vec3 held_by_sides(Vec3 p) const { return min(max(p, sides_.low), sides_.high); }
     Vec3 slide(std::span<const int> near, Vec3 from, Vec3 to) const;

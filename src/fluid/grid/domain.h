@@ -28,6 +28,8 @@ struct Domain {
     Int3 cells{1, 1, 1};
     double h = 1;  // edge of a cell [m]
     std::array<Wall, 6> walls{};
+    int particles_per_edge = 2;  // of a cell, where liquid rests: as many cubed per cell, or squared in 2D
+    static constexpr int most_particles_per_edge = 6;
 
     bool flat() const { return cells.z == 1; }
     Vec3 size() const { return Vec3(cells) * h; }

@@ -49,8 +49,11 @@ struct LiquidSettings {
     std::vector<Sink> sinks;
 };
 
-// Particles per cell edge at rest: 2 x 2 x 2 in a cell, 2 x 2 in a slab.
-inline int particles_per_cell(const Domain& domain) { return domain.flat() ? 4 : 8; }
+// At rest: 2 x 2 x 2 in a cell, 2 x 2 in a slab, unless the scene wants more.
+inline int particles_per_cell(const Domain& domain) {
+    const int n = domain.particles_per_edge;
+    return domain.flat() ? n * n : n * n * n;
+}
 
 // Every particle stands for the same volume of liquid. Sorted by tile and cell once a step.
 struct Particles {

@@ -53,14 +53,17 @@ void LiquidState::visit_state(StateVisitor& visit, const Domain& domain) {
 }
 
 SeedPoints seed_points(const Domain& domain, Int3 c, std::uint64_t seed, Vec3 shift) {
-    const int depth = domain.flat() ? 1 : 2;
+    const int edge = domain.particles_per_edge, parts = particles_per_cell(domain);
+    const double part_edge = 1.0 / edge;
     SeedPoints points{};
     const std::uint64_t cell_key =
         combine(combine(combine(seed, std::uint64_t(c.x)), std::uint64_t(c.y)), std::uint64_t(c.z));
-    for (int part = 0; part < 4 * depth; ++part) {
-        const Vec3 low{0.5 * (part & 1), 0.5 * ((part >> 1) & 1), 0.5 * (part >> 2)};
+    for (int part = 0; part < parts; ++part) {
+        const Vec3 low{part_edge * (part % edge), part_edge * (part / edge % edge),
+                       part_edge * (part / (edge * edge))};
         Vec3 jitter;
-        for (int axis = 0; axis < 3; ++axis) jitter[axis] = 0.5 * uniform(combine(cell_key, 8 * axis + part));
+        for (int axis = 0; axis < 3; ++axis)
+            jitter[axis] = part_edge * uniform(combine(cell_key, std::max(8, parts) * axis + part));
         Vec3 p = Vec3(c) + low + jitter;
         if (domain.flat()) p.z = 0.5;  // a slab has no depth to jitter in
         points.point[points.count++] = p * domain.h + shift;

@@ -8,9 +8,12 @@
 namespace flotsam {
 
 // The jittered points that stand for the liquid in cell `c` of a lattice displaced by `shift`: one in each of
-// the 2 x 2 x 2 (2D: 2 x 2) parts of the cell. The jitter depends on the seed and the cell alone.
+// the 2 x 2 x 2 (2D: 2 x 2; or more, see Domain) parts of the cell. The jitter depends on the seed and the
+// cell alone.
 struct SeedPoints {
-    std::array<Vec3, 8> point;
+    static constexpr int most = Domain::most_particles_per_edge * Domain::most_particles_per_edge *
+                                Domain::most_particles_per_edge;
+    std::array<Vec3, most> point;
     int count;
 };
 SeedPoints seed_points(const Domain& domain, Int3 c, std::uint64_t seed, Vec3 shift = {});

@@ -280,7 +280,9 @@ Vec3 hydrostatic_force(const PressureSystem& system, const ObstaclePatch& patch)
 class BodyTerm {
   public:
     BodyTerm(const PressureSystem& system, std::vector<MovableBody>& bodies, double dt)
-        : bodies_(bodies), to_impulse_(system.density * std::pow(system.domain->h, 3)) {
+        : bodies_(bodies),
+          to_impulse_(system.density * std::pow(system.domain->h, 3)),
+          sealed_(system.sealed) {
         if (bodies.empty()) return;
         const double h = system.domain->h;
         const Tiling& tiling = system.network.tiling();
@@ -301,6 +303,7 @@ class BodyTerm {
             entries.push_back({std::uint32_t(tiling.find(patch.at)), b, {}});
             add(entries.back().flux, patch.area, turning);
         }
+        std::erase_if(sealed_, [&](const auto& pocket) { return yields(pocket, system, entries); });
         std::vector<SixBySix<double>> compliance(bodies.size());
         for (std::size_t b = 0; b < bodies.size(); ++b)
             for (int i = 0; i < 3; ++i) {
@@ -311,6 +314,8 @@ class BodyTerm {
         modes_ = LowRank<double>(tiling.tile_count(), std::move(entries), std::move(compliance));
     }
     const LowRank<double>& modes() const { return modes_; }
+    // The pockets of liquid that neither a free surface nor a body gives way to.
+    const std::vector<std::vector<std::int64_t>>& sealed() const { return sealed_; }
 
     // What flows out of each cell beside the bodies is added to `to`, `sign` times: of their motion without
     // x, or of their motion as it is.
@@ -331,6 +336,41 @@ class BodyTerm {
     }
 
   private:
+    // Whether a pocket's liquid can push a body aside. A body that is all inside it cannot be pushed by a
+    // constant pressure: small sums of its fluxes, which closed slivers leave, are taken out, or that
+    // pressure would grow until they balance what flows into the pocket.
+    bool yields(const std::vector<std::int64_t>& pocket, const PressureSystem& system,
+                std::vector<ModeEntry<double>>& entries) const {
+        const Tiling& tiling = system.network.tiling();
+        std::vector<char> inside(tiling.value_count(), 0);
+        for (const std::int64_t n : pocket) inside[n] = 1;
+        // What an entry could be at most, all but for a factor.
+        const auto size = [&](const ModeEntry<double>& entry) {
+            const Vec3 at =
+                system.domain->cell_center(cell_at(tiling, entry.cell / block, entry.cell % block));
+            const double area = std::hypot(entry.flux[0], entry.flux[1], entry.flux[2]);
+            const double arm = area * length(at - bodies_[entry.group].center);
+            return Six<double>{area, area, area, arm, arm, arm};
+        };
+        std::vector<Six<double>> sum(bodies_.size()), all(bodies_.size());
+        for (const ModeEntry<double>& entry : entries)
+            if (inside[entry.cell])
+                for (int k = 0; k < 6; ++k) {
+                    sum[entry.group][k] += entry.flux[k];
+                    all[entry.group][k] += size(entry)[k];
+                }
+        for (std::size_t b = 0; b < bodies_.size(); ++b)
+            for (int k = 0; k < 6; ++k)
+                if (std::abs(sum[b][k]) > 0.01 * all[b][k]) return true;
+        for (ModeEntry<double>& entry : entries) {
+            if (!inside[entry.cell]) continue;
+            const Six<double> share = size(entry);
+            for (int k = 0; k < 6; ++k)
+                if (const double whole = all[entry.group][k]; whole > 0)
+                    entry.flux[k] -= sum[entry.group][k] * share[k] / whole;
+        }
+        return false;
+    }
     static void add(Six<double>& six, Vec3 linear, Vec3 angular) {
         for (int a = 0; a < 3; ++a) six[a] += linear[a], six[3 + a] += angular[a];
     }
@@ -359,6 +399,7 @@ class BodyTerm {
     std::vector<MovableBody>& bodies_;
     double to_impulse_;                // of x times face areas [kg]
     std::vector<Six<double>> weight_;  // impulse of what is known of pi
+    std::vector<std::vector<std::int64_t>> sealed_;
     LowRank<double> modes_;
 };
 
@@ -426,16 +467,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     });
 
     BodyTerm body_term(system, bodies, dt);
-    // A pocket whose liquid can push a body aside is not sealed.
-    std::vector<std::vector<std::int64_t>> sealed;
-    for (const std::vector<std::int64_t>& pocket : system.sealed) {
-        std::vector<double> inside(tiling.value_count(), 0.0);
-        for (const std::int64_t n : pocket) inside[n] = 1;
-        bool yields = false;
-        for (const Six<double>& sum : body_term.modes().gather(inside))
-            yields |= std::any_of(sum.begin(), sum.end(), [](double v) { return std::abs(v) > 1e-6; });
-        if (!yields) sealed.push_back(pocket);
-    }
+    const std::vector<std::vector<std::int64_t>>& sealed = body_term.sealed();
 
     ProjectionReport report;
     Multigrid multigrid(system.network, body_term.modes());

@@ -76,7 +76,8 @@ class FieldWindow {
     static constexpr int side = Tiling::side + 2 * Halo;
 
     // `last`: the highest valid index per axis.
-    void load(const Field<T>& field, Int3 tile, Int3 last) {
+    template <class U>
+    void load(const Field<U>& field, Int3 tile, Int3 last) {
         corner_ = tile * Tiling::side - Int3{Halo, Halo, Halo};
         const Tiling& tiling = field.tiling();
         T* to = values_.data();
@@ -90,7 +91,7 @@ class FieldWindow {
                     const int run = std::min({Tiling::side - (i & 7), last.x - i + 1, side - x});
                     const bool clamped = corner_.x + x < 0 || corner_.x + x > last.x;
                     for (int step = 0; step < (clamped ? 1 : run); ++step, ++x)
-                        *to++ = n < 0 ? field.background() : field.values()[n + step];
+                        *to++ = T(n < 0 ? field.background() : field.values()[n + step]);
                 }
             }
     }
@@ -106,6 +107,9 @@ class FieldWindow {
         constexpr int y = side, z = side * side;
         return {p[0], p[1], p[y], p[y + 1], p[z], p[z + 1], p[z + y], p[z + y + 1]};
     }
+
+    Int3 corner() const { return corner_; }
+    const T* data() const { return values_.data(); }  // x fastest, then y
 
   private:
     Int3 corner_;

@@ -5,13 +5,13 @@
 
 namespace flotsam {
 
-// Calls contribute(i, at) for every particle i, where at(sample) points to the sums of the samples from
-// `sample` on along x, to be added to; samples may lie up to two cells beyond the particle's tile. Each tile
-// gathers its own particles in a window of its own; windows are then added in eight rounds of tiles that do
-// not touch each other, so every sample sees the same order of additions on any number of threads. Samples
-// outside [0, last] are added to the nearest one.
+// Calls contribute(c, begin, end, at) for every cell c with its particles begin to end, where at(sample)
+// points to the sums of the samples from `sample` on along x, to be added to; samples may lie up to two cells
+// beyond the particle's tile. Each tile gathers its own particles in a window of its own; windows are then
+// added in eight rounds of tiles that do not touch each other, so every sample sees the same order of
+// additions on any number of threads. Samples outside [0, last] are added to the nearest one.
 template <class T, class Contribute>
-void scatter_particles(Field<T>& field, const CellRanges& cells, Int3 last, const Contribute& contribute) {
+void scatter_cells(Field<T>& field, const CellRanges& cells, Int3 last, const Contribute& contribute) {
     const Tiling& tiling = field.tiling();
     constexpr int side = Tiling::side + 3, window_size = side * side * side;  // one below, two above
     for (int round = 0; round < 8; ++round)
@@ -28,7 +28,12 @@ void scatter_particles(Field<T>& field, const CellRanges& cells, Int3 last, cons
                 c = c - corner;
                 return window.data() + c.x + side * (c.y + side * c.z);
             };
-            for (std::int32_t i = begin; i < end; ++i) contribute(i, at);
+            for (int local = 0; local < Tiling::cells_per_tile; ++local) {
+                const std::int32_t from = cells.begin[first + local], to = cells.begin[first + local + 1];
+                if (from < to)
+                    contribute(tiling.first_cell(slot) + Int3{local & 7, local >> 3 & 7, local >> 6}, from,
+                               to, at);
+            }
 
             // Beyond the domain, at the nearest sample in it.
             for (int z = 0; z < side; ++z)
@@ -43,6 +48,14 @@ void scatter_particles(Field<T>& field, const CellRanges& cells, Int3 last, cons
                     }
                 }
         });
+}
+
+// The same particle by particle: contribute(i, at).
+template <class T, class Contribute>
+void scatter_particles(Field<T>& field, const CellRanges& cells, Int3 last, const Contribute& contribute) {
+    scatter_cells(field, cells, last, [&](Int3, std::int32_t begin, std::int32_t end, auto at) {
+        for (std::int32_t i = begin; i < end; ++i) contribute(i, at);
+    });
 }
 
 }  // namespace flotsam

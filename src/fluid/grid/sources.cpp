@@ -77,14 +77,20 @@ void impose_emitters(MacGrid& u, const Domain& domain, const LiquidSettings& set
 
 Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, const LiquidSettings& settings,
                double time) {
-    std::vector<char> dead(particles.count(), 0);
-    parallel_for(particles.count(), 4096, [&](std::int64_t i) {
-        const Vec3 x(particles.position[i]);
-        dead[i] = !domain.has_cell(domain.cell_of(x));
-        for (const Sink& sink : settings.sinks)
-            if (time >= sink.from && time < sink.until && sink.region->contains(x)) dead[i] = 1;
-    });
     Exchange exchange;
+    std::vector<char> dead(particles.count(), 0);
+    // Well inside there is no need to ask for the cell.
+    const Vec3f low(Vec3{1, 1, 1} * (1e-3 * domain.h)), high(domain.size() - Vec3(low));
+    const auto any = fixed_sum<std::int64_t>(particles.count(), 4096, [&](std::int64_t i) {
+        const Vec3f p = particles.position[i];
+        const bool inside =
+            p.x > low.x && p.y > low.y && p.z > low.z && p.x < high.x && p.y < high.y && p.z < high.z;
+        if (!inside) dead[i] = !domain.has_cell(domain.cell_of(Vec3(p)));
+        for (const Sink& sink : settings.sinks)
+            if (time >= sink.from && time < sink.until && sink.region->contains(Vec3(p))) dead[i] = 1;
+        return std::int64_t{dead[i]};
+    });
+    if (any == 0) return exchange;
     for (std::int64_t i = 0; i < particles.count(); ++i)
         if (dead[i]) {
             ++exchange.count;
@@ -92,7 +98,7 @@ Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, con
                                          ? sample_velocity(u, domain, Vec3(particles.position[i]))
                                          : Vec3(particles.velocity[i]);
         }
-    if (exchange.count > 0) remove_particles(particles, dead);
+    remove_particles(particles, dead);
     return exchange;
 }
 

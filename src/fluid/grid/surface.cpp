@@ -62,9 +62,55 @@ std::vector<double> full_filling(int cells) {
     return filling;
 }
 
+// The same as spread_volume, for cells that hold many: what all particles of a cell give to each of the 27
+// cells around is summed up, sixteen particles at a time.
+Field<float> spread_dense_volume(const Particles& particles, const CellRanges& cells, const Domain& domain,
+                                 const std::shared_ptr<const Tiling>& tiling) {
+    constexpr int lanes = 16;
+    typedef float Floats __attribute__((vector_size(lanes * sizeof(float))));
+    Field<float> filling(tiling, 0);
+    const float share = 1.0f / static_cast<float>(particles_per_cell(domain)), per_h = float(1 / domain.h);
+    const auto spread = [&](Int3 own, std::int32_t begin, std::int32_t end, auto at) {
+        Floats given[27] = {};
+        for (std::int32_t first = begin; first < end; first += lanes) {
+            Floats weight[3][3];
+            for (int a = 0; a < 3; ++a) {
+                Floats s;  // from the cell's centre, in cells; far away where there is no particle
+                for (int l = 0; l < lanes; ++l)
+                    s[l] = first + l < end ? particles.position[first + l][a] * per_h - (float(own[a]) + 0.5f)
+                                           : 100.f;
+                if (domain.cells[a] == 1) {
+                    weight[a][0] = weight[a][2] = Floats{};
+                    weight[a][1] = s < 100.f ? Floats{} + 1.f : Floats{};
+                    continue;
+                }
+                const Floats none{};
+                weight[a][0] = s < 100.f ? 0.5f * (0.5f - s) * (0.5f - s) : none;  // kernel(s + 1)
+                weight[a][1] = s < 100.f ? 0.75f - s * s : none;
+                weight[a][2] = s < 100.f ? 0.5f * (0.5f + s) * (0.5f + s) : none;
+            }
+            for (int k = 0; k < 3; ++k)
+                for (int j = 0; j < 3; ++j) {
+                    const Floats across = weight[1][j] * weight[2][k];
+                    for (int i = 0; i < 3; ++i) given[i + 3 * (j + 3 * k)] += weight[0][i] * across;
+                }
+        }
+        for (int n = 0; n < 27; ++n) {
+            const Int3 to = own + Int3{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+            if (!domain.has_cell(to)) continue;  // what lies beyond a side is made up for by full_filling
+            float sum = 0;
+            for (int l = 0; l < lanes; ++l) sum += given[n][l];
+            *at(to) += share * sum;
+        }
+    };
+    scatter_cells(filling, cells, domain.cells - Int3{1, 1, 1}, spread);
+    return filling;
+}
+
 // Particle volumes, as shares of a cell, spread over the cells around them.
 Field<float> spread_volume(const Particles& particles, const CellRanges& cells, const Domain& domain,
                            const std::shared_ptr<const Tiling>& tiling) {
+    if (domain.particles_per_edge > 2) return spread_dense_volume(particles, cells, domain, tiling);
     Field<float> filling(tiling, 0);
     const float share = 1.0f / static_cast<float>(particles_per_cell(domain));
     // A row of three cells, and one more that gets nothing, is one vector.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "fluid/grid/extrapolate.h"
+#include "fluid/grid/markers.h"
 #include "fluid/grid/sample.h"
 #include "fluid/grid/scatter.h"
 
@@ -109,10 +110,9 @@ void grid_to_particles_flip(Particles& particles, const CellRanges& cells, const
 }
 
 Vec3 momentum(const Particles& particles, const MacGrid& u, const Domain& domain, double mass) {
-    return mass * fixed_sum<Vec3>(particles.count(), 4096, [&](std::int64_t i) {
-               return particles.velocity.empty() ? sample_velocity(u, domain, Vec3(particles.position[i]))
-                                                 : Vec3(particles.velocity[i]);
-           });
+    if (particles.velocity.empty()) return mass * velocities_of(particles, u, domain).sum;
+    return mass * fixed_sum<Vec3>(particles.count(), 4096,
+                                  [&](std::int64_t i) { return Vec3(particles.velocity[i]); });
 }
 
 }  // namespace flotsam

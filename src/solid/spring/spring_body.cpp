@@ -111,12 +111,13 @@ double stable_dt(const SpringNet& net) {
     return dt;
 }
 
-void advance(SpringBody& body, Vec3 gravity, double dt, const NodeConfines& confines) {
+Vec3 advance(SpringBody& body, Vec3 gravity, double dt, const NodeConfines& confines) {
     const SpringNet& net = *body.net;
     // Half of the limit: at the limit itself the fastest vibration is stable but wrong.
     const int steps = std::max(1, int(std::ceil(dt / (0.5 * stable_dt(net)))));
     const double h = dt / steps;
     std::vector<Vec3> force(body.position.size());
+    Vec3 impulse;
     for (int step = 0; step < steps; ++step) {
         for (std::size_t i = 0; i < force.size(); ++i) {
             body.position[i] += body.velocity[i] * (0.5 * h);
@@ -126,9 +127,12 @@ void advance(SpringBody& body, Vec3 gravity, double dt, const NodeConfines& conf
         for (std::size_t i = 0; i < force.size(); ++i) {
             body.velocity[i] += force[i] * (h / net.mass[i]);
             body.position[i] += body.velocity[i] * (0.5 * h);
+            const Vec3 before = body.velocity[i];
             confine(body.position[i], body.velocity[i], net.contact_radius, confines);
+            impulse += net.mass[i] * (body.velocity[i] - before);
         }
     }
+    return impulse;
 }
 
 TriangleMesh skin_of(const SpringNet& net, std::span<const Vec3> position) {
@@ -195,6 +199,20 @@ double largest_speed(const SpringBody& body) {
     double largest = 0;
     for (const Vec3 v : body.velocity) largest = std::max(largest, length(v));
     return largest;
+}
+
+Vec3 spin_of(const SpringBody& body) {
+    if (body.position.size() < 2) return {};  // a single node does not turn
+    const Vec3 center = center_of_mass(body);
+    Mat3 inertia;
+    Vec3 spin;
+    for (std::size_t i = 0; i < body.position.size(); ++i) {
+        const Vec3 r = body.position[i] - center;
+        const double m = body.net->mass[i], square = m * dot(r, r);
+        inertia = inertia + Mat3::diagonal({square, square, square}) - Mat3::outer(m * r, r);
+        spin += m * cross(r, body.velocity[i]);
+    }
+    return inertia.inverse() * spin;
 }
 
 Pose pose_of(const SpringBody& body) {

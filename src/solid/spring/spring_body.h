@@ -106,8 +106,9 @@ struct NodeConfines {
 };
 
 // Moves the nodes for a time by their springs and gravity alone: position Verlet (half of the way, forces,
-// the other half), in as many equal sub-steps as stability asks for.
-void advance(SpringBody& body, Vec3 gravity, double dt, const NodeConfines& confines);
+// the other half), in as many equal sub-steps as stability asks for. Returns the impulse of what confines
+// them [kg m/s].
+Vec3 advance(SpringBody& body, Vec3 gravity, double dt, const NodeConfines& confines);
 
 // Its surface where the nodes are. Each vertex follows the nodes around it and how their neighbourhood has
 // turned and stretched.
@@ -121,6 +122,7 @@ Vec3 momentum(const SpringBody& body);          // [kg m/s]
 Vec3 angular_momentum(const SpringBody& body);  // about the origin [kg m^2/s]
 double kinetic_energy(const SpringBody& body);  // [J]
 double largest_speed(const SpringBody& body);   // of a node [m/s]
+Vec3 spin_of(const SpringBody& body);           // of a rigid body with that angular momentum [rad/s]
 // The rigid pose that fits the nodes best.
 Pose pose_of(const SpringBody& body);
 

@@ -1,0 +1,22 @@
+// Massless markers in millions: several at a time, in single precision within a tile.
+#pragma once
+
+#include "fluid/grid/liquid.h"
+#include "fluid/grid/obstacles.h"
+
+namespace flotsam {
+
+// Moves every marker along `u` for dt by the midpoint rule, as advance_particles does. Returns the sum of the
+// velocities where they start [m/s].
+Vec3 advance_markers(Particles& markers, const MacGrid& u, const Domain& domain, double dt,
+                     const std::vector<Obstacle>& obstacles = {});
+
+// How fast they are where they are.
+struct MarkerVelocities {
+    Vec3 sum;            // [m/s]
+    double squares = 0;  // sum of the squares [m^2/s^2]
+    double fastest = 0;  // [m/s]
+};
+MarkerVelocities velocities_of(const Particles& markers, const MacGrid& u, const Domain& domain);
+
+}  // namespace flotsam
