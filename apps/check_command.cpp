@@ -12,9 +12,9 @@ int check_command(const CheckOptions& options) {
     RunOptions chosen = options.run;
     const Scene scene = load(chosen.scene);
     if (options.dry) {
-        std::cout << fmt::format("{}: {} ({})\n{}", scene.file.string(), scene.scenario.title,
-                                 scene.scenario.method,
-                                 estimate_text(estimate(scene.scenario, scene.output)));
+        std::cout << fmt::format("{}: {} ({})\n{}{}", scene.file.string(), scene.scenario.title,
+                                 scene.scenario.method, estimate_text(estimate(scene.scenario, scene.output)),
+                                 tetrahedra_text(scene.scenario));
         return 0;
     }
     // A folder of its own by default, so that checking again, or checking after a run, loses nothing.

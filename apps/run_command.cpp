@@ -6,6 +6,7 @@
 
 #include "apps/scene_run.h"
 #include "core/parallel.h"
+#include "scene/estimate.h"
 
 namespace flotsam {
 
@@ -86,6 +87,7 @@ RunResult run_with_pictures(const Scene& scene, const RunOptions& options, const
 
 int run_command(const RunOptions& options) {
     const Scene scene = load(options.scene);
+    if (!options.quiet) fmt::print("{}", tetrahedra_text(scene.scenario));
     std::filesystem::path movie;
     const RunResult result =
         options.render ? run_with_pictures(scene, options, {}, movie) : run(scene, options);

@@ -223,6 +223,7 @@ const std::vector<Bench>& benches() {
         {"pressure", "the pressure solve of a half-full box with a sphere in it", bench_pressure},
         {"puddle", "the same liquid in a domain 64 times larger", bench_puddle},
         {"dam-break", "a dam break against a box, by stage", bench_dam_break},
+        {"elastic", "steps of elastic cubes against building and factorising from scratch", bench_elastic},
         {"genevaux", "frames of the scenes of Genevaux 2003 against its Table 1", bench_genevaux},
         {"rigid", "bodies in a pool against the same pool with the bodies held fast", bench_rigid},
         {"render", "a picture of a dam break against a box", bench_render},

@@ -122,6 +122,44 @@ name = "push"
 force = "lower"
 )";
 
+// Soft bodies that meet each other, a rigid crate and the floor.
+constexpr const char* elastic_scene = R"(
+[scene]
+duration = 0.5
+[domain]
+size = [1.0, 1.0, 1.0]
+resolution = 20
+[output]
+checkpoint_every = 3
+stress = true
+[[solid]]
+name = "cube"
+motion = "elastic"
+shape = { box = [0.3, 0.3, 0.3] }
+position = [0.5, 0.4, 0.5]
+density = 1000
+stiffness = 1e4
+elastic = { cells = [4, 4, 4] }
+[[solid]]
+name = "ball"
+motion = "elastic"
+shape = { sphere = 0.12 }
+position = [0.52, 0.75, 0.5]
+velocity = [0, -2, 0]
+density = 800
+stiffness = 3e4
+elastic = { model = "neo-hookean", spacing = 0.06, integrator = "midpoint" }
+[[solid]]
+name = "crate"
+motion = "rigid"
+shape = { box = [0.4, 0.2, 0.4] }
+position = [0.5, 0.1, 0.5]
+density = 300
+[[probe]]
+name = "volume"
+volume = "cube"
+)";
+
 class Program {
   public:
     explicit Program(std::vector<std::string> arguments) {
@@ -274,6 +312,8 @@ TEST_CASE("the same with rigid bodies, contacts and joints") {
     CHECK(std::hypot(moved("wheel.x", 12), moved("wheel.y", 12)) < 1e-3);
 }
 
+TEST_CASE("the same with elastic bodies") { kill_and_resume(Runs(elastic_scene), 2, 2); }
+
 TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code") {
     const Runs runs;
     const Program program(runs.arguments("a"));
@@ -287,6 +327,7 @@ TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code
 TEST_CASE("1, 2 and 7 threads give the same bytes") {
     compare_threads(Runs());
     compare_threads(Runs(bodies_scene));
+    compare_threads(Runs(elastic_scene));
     for (const SolidScene& entry : solid_scenes) {
         CAPTURE(entry.file);
         compare_threads(Runs(entry.file, entry.small));

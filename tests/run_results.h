@@ -33,7 +33,7 @@ inline RunResults run_results(const std::filesystem::path& folder) {
         files[entry.path().filename().string()] = read_file(entry.path());
     files["audit.csv"] = without_times(read_file(folder / "audit.csv"));
     files["probes.csv"] = read_file(folder / "probes.csv");
-    for (const char* name : {"transforms.csv", "bodies.csv", "solids.glb"})
+    for (const char* name : {"transforms.csv", "bodies.csv", "solids.glb", "solids.pc2"})
         if (std::filesystem::exists(folder / name)) files[name] = read_file(folder / name);
     return files;
 }

@@ -291,7 +291,7 @@ TEST_CASE("every mistake is told with its place, its text and advice") {
         std::string text, place, phrase, advice;
     };
     const std::string solid =
-        "\n[[solid]]\nname = \"post\"\nmotion = \"elastic\"\nshape = { box = [0.05, 0.3, 0.05] }\nposition = "
+        "\n[[solid]]\nname = \"post\"\nmotion = \"cloth\"\nshape = { box = [0.05, 0.3, 0.05] }\nposition = "
         "[0.6, 0.2, 0.3]\n";
     const std::vector<Broken> table = {
         {with(good, "density = 998.0", "densty = 998.0"), "test.toml:13:1",
@@ -357,7 +357,7 @@ TEST_CASE("every mistake is told with its place, its text and advice") {
         {"[scene]\nduration = 1\n[domain]\nsize = [1, 1, 1]\nresolution = 10\n", "test.toml:1:1",
          "there is no liquid", "[[liquid.fill]]"},
         {"", "test.toml:1:1", "needs 'scene'", "add a table [scene]"},
-        {good + solid, "test.toml:36:10", "the method cut-cell does not admit elastic solids (\"post\")",
+        {good + solid, "test.toml:36:10", "the method cut-cell does not admit cloth solids (\"post\")",
          "flotsam list methods"},
         {good + with(solid, "[0.6, 0.2, 0.3]", "[9, 0.2, 0.3]"), "test.toml:38:12",
          "the solid \"post\" lies outside the domain", "domain reaches"},

@@ -119,3 +119,11 @@ TEST_CASE("a cylinder falls into water nearly as the experiment says, at first")
     }
     CHECK(kept == 3);
 }
+
+TEST_CASE("elastic beams, bars and sheets bend as they should, and turn freely") {
+    for (const char* name : {"cantilever", "rigid-rotation", "cook", "turek-hron"}) {
+        const std::vector<ValidationRow> rows = rows_of(name, true);
+        CHECK(rows.size() >= 1);
+        for (const ValidationRow& row : rows) check(row);
+    }
+}

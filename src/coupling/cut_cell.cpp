@@ -109,18 +109,21 @@ void remove_inside(Particles& particles, const Scenario& scenario, double time) 
 
 // What the bodies received in a step that ends with `next`.
 BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next,
-                       const std::vector<Impulse>& contact, Vec3 gravity, double dt) {
+                       const std::vector<Impulse>& contact, const std::vector<Impulse>& elastic, Vec3 gravity,
+                       double dt) {
     BodyLedger ledger;
     ledger.contact = contact;
     for (std::size_t b = 0; b < before.size(); ++b) {
         const RigidBody& body = next.bodies[b];
         const Vec3 weight = gravity * (body.mass * dt), liquid = next.loads[body.solid].force * dt;
-        Vec3 rest = body.mass * (body.velocity - before[b].velocity) - weight - liquid - contact[b].linear;
+        Vec3 rest = body.mass * (body.velocity - before[b].velocity) - weight - liquid - contact[b].linear -
+                    elastic[b].linear;
         for (int a = 0; a < 3; ++a)
             if (body.locked[lock_x + a]) ledger.held[a] += rest[a], rest[a] = 0;
         ledger.gravity += weight;
         ledger.liquid += liquid;
         ledger.contacts += contact[b].linear;
+        ledger.elastic += elastic[b].linear;
         ledger.unaccounted += rest;
     }
     return ledger;
@@ -142,7 +145,7 @@ bool all_finite(const MacGrid& u) {
 
 Capabilities CutCell::capabilities() const {
     return {.liquid = true,
-            .motions = {Motion::fixed, Motion::scripted, Motion::rigid},
+            .motions = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
             .open_walls = true,
             .strong = true};
 }
@@ -165,6 +168,10 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
         const double frame = 1 / scenario.time.frames_per_second;
         if (const double v = largest_speed(solid, world.time, world.time + frame); v > 0)
             dt = std::min(dt, h / v);
+    }
+    for (const ElasticBody& body : world.elastics) {
+        const double v = largest_speed(body), way = scenario.time.cfl * h;
+        dt = std::min(dt, g > 0 ? (std::sqrt(v * v + 4 * g * way) - v) / (2 * g) : v > 0 ? way / v : dt);
     }
     for (const RigidBody& body : world.bodies) {
         const Box box = bounds(scenario.solids[body.solid].shape.mesh);
@@ -219,7 +226,9 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
         const bool fixed = solid.motion == Motion::fixed;
         if (fixed) obstacle.cut = fixed_cuts_[s];
         if (obstacle.cut) return;
-        TriangleMesh mesh = body_mesh_at(solid, until.time);
+        // Elastic solids meet no liquid yet.
+        TriangleMesh mesh =
+            solid.motion == Motion::elastic ? TriangleMesh{} : body_mesh_at(solid, until.time);
         for (Vec3& v : mesh.vertices) v = obstacle.after.to_world(v);
         SurfaceMotion motion;
         if (solid.sequence) {
@@ -261,6 +270,7 @@ void CutCell::start(World& world, const Scenario& scenario) {
     LiquidState& liquid = world.liquid;
     const Domain& domain = scenario.domain;
     world.bodies = bodies_at_start(scenario);
+    world.support.assign(world.bodies.size(), {});
     liquid.particles = seed_fills(domain, scenario.liquid);
     remove_inside(liquid.particles, scenario, 0);
     liquid.tiling = tiling_around(liquid.particles, domain, 6);
@@ -292,6 +302,15 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         advance(body, 0.5 * dt);
     }
     const std::vector<RigidBody> halfway = next.bodies;
+    // Elastic bodies go all the way; what they do to rigid ones is among the forces on those.   [Alg. 2]
+    std::vector<Impulse> pressed(now.bodies.size());
+    if (!now.elastics.empty()) {
+        const ElasticReport elastic = elastic_.step(now, next, ctx, pressed);
+        report.elastic_iterations = elastic.solver_iterations;
+        report.newton_steps = elastic.newton_steps;
+        if (!elastic.converged) return report.reject("the elastic solve did not converge");
+        stage_done("elastic");
+    }
     const double middle = ctx.time + 0.5 * dt, end = ctx.time + dt;
     std::vector<Obstacle> solids = cut_obstacles(scenario, {ctx.time, now.bodies}, {middle, halfway}, dt);
     // Where nothing comes or goes, what particles carry is copied only once, when they are sorted.
@@ -360,8 +379,9 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     for (std::size_t b = 0; b < movable.size(); ++b) {
         RigidBody& body = next.bodies[b];
         const SolidImpulse& rubbed = solid_friction[body.solid];
-        apply_impulse(body, {scenario.gravity * (body.mass * dt) + rubbed.linear,
-                             rubbed.angular + cross(pose_of(body).position - body.center, rubbed.linear)});
+        apply_impulse(body, {scenario.gravity * (body.mass * dt) + rubbed.linear + pressed[b].linear,
+                             rubbed.angular + cross(pose_of(body).position - body.center, rubbed.linear) +
+                                 pressed[b].angular});
         movable[b].free = movable[b].motion = twist_of(body);
     }
     const std::vector<RigidBody> pushed = next.bodies;
@@ -398,7 +418,10 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         obstacles.list[body.solid].motion = motion_of(movable[b], pose_of(body));
     }
     if (contacts) {
-        ledger.bodies = body_ledger(now.bodies, next, contacts->given(), scenario.gravity, dt);
+        ledger.bodies = body_ledger(now.bodies, next, contacts->given(), pressed, scenario.gravity, dt);
+        next.support.clear();
+        for (std::size_t b = 0; b < pressed.size(); ++b)
+            next.support.push_back({pressed[b], contacts->given()[b]});
         contacts->repair(next.bodies);
     }
     stage_done("pressure");

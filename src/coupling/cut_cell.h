@@ -31,7 +31,8 @@
 //     solid acts up to half a cell from its true place there (docs/decisions/0005).
 //   - Everything moves half a step before the solve and half a step after it (docs/decisions/0006).
 //   - Rigid bodies are eliminated from the system (Section 5.2.3) and kept as rank-6 terms on every multigrid
-//     level; contacts are agreed upon within the step (docs/decisions/0007). Elastic bodies are still to come.
+//     level; contacts are agreed upon within the step (docs/decisions/0007). Elastic bodies move by themselves
+//     (elastic_phase.h); the system of Section 5.2 that joins them with the liquid is still to come.
 //   - Water is thought under bodies that lie flat on a side (add_films): nothing else would lift them.
 //   - Bubbles of up to four cells that a solid leaves behind it are liquid (close_voids): a surface without
 //     pressure there would hold it back.
@@ -44,6 +45,7 @@
 
 #include <optional>
 
+#include "coupling/elastic_phase.h"
 #include "coupling/scheme.h"
 #include "solid/rigid/contact.h"
 
@@ -76,6 +78,7 @@ class CutCell final : public Scheme {
     std::shared_ptr<const MeshSurface> surface_at(const Solid& solid, double time);
 
     // Derived from the scenario when they are first needed.
+    ElasticPhase elastic_;
     std::optional<ContactShapes> contact_shapes_;
     std::vector<std::shared_ptr<const CutSolid>> fixed_cuts_;  // of solids that stand still, cut once
     struct KeptSurface {

@@ -11,6 +11,7 @@
 #include "fluid/grid/skin.h"
 #include "geometry/surface_nets.h"
 #include "io/ply.h"
+#include "io/tet_vtk.h"
 #include "io/vdb.h"
 
 namespace flotsam {
@@ -24,22 +25,25 @@ std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const s
     return velocity;
 }
 
-// Adds a solid's surface as it is now, and the velocities of its vertices: of a rigid body as it moves, of
-// others over the millisecond before.
+// Adds a solid's surface as it is now, and the velocities of its vertices: of rigid and elastic bodies as
+// they move, of others over the millisecond before.
 void append_solid(const World& world, const Scenario& scenario, std::size_t s, SurfaceMesh& mesh,
                   std::vector<Vec3f>& velocity) {
     const Solid& solid = scenario.solids[s];
     const RigidBody* body = body_of(world.bodies, s);
     const TriangleMesh now = mesh_of(world, scenario, s);
     const SpringBody* springs = spring_body_of(world, s);
-    const TriangleMesh before = body      ? TriangleMesh{}
-                                : springs ? skin_before(*springs, 1e-3)
-                                          : mesh_at(solid, world.time - 1e-3);
+    const ElasticBody* elastic = elastic_body_of(world, s);
+    const std::vector<Vec3> own = elastic ? skin_velocity(*elastic) : std::vector<Vec3>{};
+    const TriangleMesh before = body || elastic ? TriangleMesh{}
+                                : springs       ? skin_before(*springs, 1e-3)
+                                                : mesh_at(solid, world.time - 1e-3);
     const auto first = static_cast<std::int32_t>(mesh.vertices.size());
     for (std::size_t v = 0; v < now.vertices.size(); ++v) {
         mesh.vertices.push_back(Vec3f(now.vertices[v]));
-        velocity.push_back(Vec3f(body ? twist_of(*body).at(now.vertices[v] - body->center)
-                                      : (now.vertices[v] - before.vertices[v]) / 1e-3));
+        velocity.push_back(Vec3f(body      ? twist_of(*body).at(now.vertices[v] - body->center)
+                                 : elastic ? own[v]
+                                           : (now.vertices[v] - before.vertices[v]) / 1e-3));
     }
     for (const Int3 t : now.triangles) mesh.triangles.push_back({first + t.x, first + t.y, first + t.z});
 }
@@ -123,6 +127,7 @@ void FrameExporter::write(const World& world, int frame) const {
         write_ply(folder_ / particles_file.name(frame), particles.position,
                   massless ? velocities_at(liquid.velocity, domain, particles.position) : particles.velocity);
     }
+    if (output_.stress && !world.elastics.empty()) write_tet_vtk(folder_ / elastic_file.name(frame), world);
     if (output_.solids && !scenario_.solids.empty()) {
         SurfaceMesh mesh;
         std::vector<Vec3f> velocity;
@@ -150,7 +155,8 @@ void FrameExporter::write_surface(const World& world, int frame) const {
 }
 
 bool is_frame_file(const std::string& name) {
-    for (const FrameFile& file : {surface_file, spray_file, volume_file, particles_file, solids_file})
+    for (const FrameFile& file :
+         {surface_file, spray_file, volume_file, particles_file, solids_file, elastic_file})
         if (file.frame_of(name) >= 0) return true;
     return false;
 }

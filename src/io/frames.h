@@ -21,10 +21,11 @@ struct FrameFile {
     std::vector<int> frames_in(const std::filesystem::path& folder) const;
 };
 constexpr FrameFile surface_file{"surface_", ".ply"}, volume_file{"volume_", ".vdb"},
-    spray_file{"spray_", ".ply"}, particles_file{"particles_", ".ply"}, solids_file{"solids_", ".ply"};
+    spray_file{"spray_", ".ply"}, particles_file{"particles_", ".ply"}, solids_file{"solids_", ".ply"},
+    elastic_file{"elastic_", ".vtk"};
 
-// Writes surface_NNNN.ply with spray_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply and solids_NNNN.ply, as
-// the settings ask; frame 0 is the start.
+// Writes surface_NNNN.ply with spray_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply, solids_NNNN.ply and
+// elastic_NNNN.vtk, as the settings ask; frame 0 is the start.
 class FrameExporter : public Observer {
   public:
     FrameExporter(std::filesystem::path folder, const Scenario& scenario, const OutputSettings& output)

@@ -96,7 +96,7 @@ void remove_files(const fs::path& folder, const IsOurs& is_ours) {
 
 bool is_root_file(const std::string& name) {
     return name == "run.toml" || name == "scene.toml" || name == "audit.csv" || name == "bodies.csv" ||
-           name == "probes.csv" || name == "transforms.csv" || name == "solids.glb";
+           name == "probes.csv" || name == "transforms.csv" || name == "solids.glb" || name == "solids.pc2";
 }
 bool is_picture(const std::string& name) { return name.ends_with(".png") || name.ends_with(".mp4"); }
 bool is_plot(const std::string& name) { return name == "index.html" || name.ends_with(".svg"); }

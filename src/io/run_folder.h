@@ -8,6 +8,7 @@
 //   checkpoints/  step_NNNNNNNN.h5, the last three
 //   pictures/     VIEW_NNNN.png and VIEW.mp4, if it was rendered
 //   plots/        index.html and the charts of `flotsam plot`
+//   solids.pc2                   vertices of all solids at every frame, when some deform; for Blender
 //   transforms.csv, solids.glb   where solids are at every frame, as a table and as an animation; if any
 //                 moves
 #pragma once
@@ -63,6 +64,7 @@ class RunFolder {
     std::filesystem::path probes() const { return path_ / "probes.csv"; }
     std::filesystem::path transforms() const { return path_ / "transforms.csv"; }
     std::filesystem::path solids() const { return path_ / "solids.glb"; }
+    std::filesystem::path point_cache() const { return path_ / "solids.pc2"; }
 
     // Notes in run.toml that the run went on from `step`.
     void note_resumed(std::int64_t step) const;

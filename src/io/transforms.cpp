@@ -20,7 +20,12 @@ constexpr std::array parts{"x", "y", "z", "qx", "qy", "qz", "qw"};
 
 bool moves_as_a_whole(const Solid& solid) {
     return solid.motion == Motion::rigid || solid.motion == Motion::scripted ||
-           solid.motion == Motion::spring;
+           solid.motion == Motion::spring || solid.motion == Motion::elastic;
+}
+
+// Does the run change its shape?
+bool deforms(const Solid& solid) {
+    return solid.motion == Motion::elastic || (solid.spring.net && !solid.spring.net->springs.empty());
 }
 
 std::vector<std::string> columns(const Scenario& scenario) {
@@ -55,7 +60,8 @@ std::vector<Pose> poses_in(const NumberTable& table, const Solid& solid) {
 
 void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int frame) {
     const auto free = [](const Solid& solid) {
-        return solid.motion == Motion::rigid || solid.motion == Motion::spring;
+        return solid.motion == Motion::rigid || solid.motion == Motion::spring ||
+               solid.motion == Motion::elastic;
     };
     std::error_code error;
     if (std::none_of(scenario.solids.begin(), scenario.solids.end(), free) ||
@@ -74,9 +80,6 @@ void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int fr
 
 void take_shapes_from_frame(Scenario& scenario, const std::filesystem::path& solids) {
     std::error_code error;
-    const auto deforms = [](const Solid& solid) {
-        return solid.spring.net && !solid.spring.net->springs.empty();
-    };
     if (std::none_of(scenario.solids.begin(), scenario.solids.end(), deforms) ||
         !std::filesystem::exists(solids, error))
         return;
@@ -91,6 +94,10 @@ void take_shapes_from_frame(Scenario& scenario, const std::filesystem::path& sol
         }
         first += count;
     }
+}
+
+bool has_deforming_solids(const Scenario& scenario) {
+    return std::any_of(scenario.solids.begin(), scenario.solids.end(), deforms);
 }
 
 bool has_moving_solids(const Scenario& scenario) {
@@ -135,8 +142,7 @@ void TransformLog::on_finish(World&, int, bool) {
             solid.name, &solid.shape.mesh, solid.color.value_or(palette[s % std::size(palette)]), {}};
         animated.poses = moves_as_a_whole(solid) ? poses_in(table, solid) : std::vector{solid.start};
         // A mesh that changes its shape is no rigid node; frames/ has it.
-        const bool deforms = solid.sequence || (solid.spring.net && !solid.spring.net->springs.empty());
-        if (!deforms) solids.push_back(std::move(animated));
+        if (!solid.sequence && !deforms(solid)) solids.push_back(std::move(animated));
     }
     write_gltf(gltf_, solids, table.columns[1]);
 }

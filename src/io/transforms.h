@@ -33,6 +33,8 @@ void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int fr
 // Gives those that the run deforms the shape that they have in a file of all solids, if it exists.
 void take_shapes_from_frame(Scenario& scenario, const std::filesystem::path& solids);
 
+// Is there a solid whose shape the run changes?
+bool has_deforming_solids(const Scenario& scenario);
 // Does anything of the scenario move as a whole?
 bool has_moving_solids(const Scenario& scenario);
 

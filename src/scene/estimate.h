@@ -23,6 +23,8 @@ Estimate estimate(const Scenario& scenario, const OutputSettings& output);
 
 // A few lines for a person.
 std::string estimate_text(const Estimate& estimate);
+// The tetrahedra of elastic solids, a line for each: how many, and the angles between their faces.
+std::string tetrahedra_text(const Scenario& scenario);
 
 // "12.3 MB"
 std::string byte_text(double bytes);

@@ -327,7 +327,12 @@ LiquidSettings read_liquid(SceneReader& reader) {
         if (!usable(reader, sink.region, entry, "sink")) continue;
         liquid.sinks.push_back(sink);
     }
-    if (table.entries("fill").empty() && table.entries("emitter").empty())
+    // Elastic solids are worth watching on their own.
+    const std::vector<TomlNode>& solids = reader.root.entries("solid");
+    const bool elastic = std::any_of(solids.begin(), solids.end(), [](const TomlNode& entry) {
+        return entry.at("motion").text == "elastic";
+    });
+    if (table.entries("fill").empty() && table.entries("emitter").empty() && !elastic)
         reader.mistakes.add(table.place, "there is no liquid in this scene",
                             "add a [[liquid.fill]] or a [[liquid.emitter]]");
     return liquid;

@@ -294,7 +294,7 @@ RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShap
     properties.restitution = entry.number_or("restitution", properties.restitution);
     if (motion != Motion::rigid) {
         for (const std::string_view key : {"mass", "hollow", "ballast", "lock"})
-            if (const TomlNode* node = entry.find(key); node && motion != Motion::elastic)
+            if (const TomlNode* node = entry.find(key))
                 mistakes.add(node->place, fmt::format("only a rigid solid has '{}'", key),
                              "write motion = \"rigid\", or remove it");
         if (entry.number_or("release", 0) > 0)

@@ -123,7 +123,8 @@ OutputSettings read_output(const SceneReader& reader) {
             table.at("particles").boolean,
             static_cast<int>(table.at("surface_refinement").integer),
             static_cast<int>(table.at("checkpoint_every").integer),
-            table.at("solids").boolean};
+            table.at("solids").boolean,
+            table.at("stress").boolean};
 }
 
 SolverSettings read_solver(const SceneReader& reader) {
@@ -207,7 +208,14 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
             break;
         }
     const std::vector<TomlNode>& entries = reader.root.entries("solid");
+    const bool wet = !scenario.liquid.fills.empty() || !scenario.liquid.emitters.empty();
     for (std::size_t n = 0; n < solids.size(); ++n) {
+        if (wet && solids[n].motion == Motion::elastic && !capabilities.wet_elastic)
+            reader.mistakes.add(
+                entries[n].at("motion").place,
+                fmt::format("the method {} cannot bring elastic solids and liquid together yet (\"{}\")",
+                            node.text, solids[n].name),
+                "this is coming; until then remove the liquid, or write motion = \"rigid\"");
         if (std::find(capabilities.motions.begin(), capabilities.motions.end(), solids[n].motion) !=
             capabilities.motions.end())
             continue;

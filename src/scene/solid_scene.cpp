@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "geometry/mesh_sequence.h"
+#include "scene/elastic_scene.h"
 #include "scene/rigid_scene.h"
 #include "scene/spring_scene.h"
 #include "scene/suggest.h"
@@ -170,7 +171,8 @@ Script read_script(SceneReader& reader, const TomlNode& entry, Motion motion) {
     const Place place = entry.at("motion").place;
     if (motion != Motion::scripted) {
         const bool starts_moving =
-            (motion == Motion::rigid || motion == Motion::spring) && (velocity || spin);
+            (motion == Motion::rigid || motion == Motion::spring || motion == Motion::elastic) &&
+            (velocity || spin);
         if (!keyframes.empty() || ((velocity || spin) && !starts_moving))
             reader.mistakes.add(place, fmt::format("a {} solid follows no script", entry.at("motion").text),
                                 "write motion = \"scripted\", or remove velocity, spin and keyframes");
@@ -221,7 +223,8 @@ std::vector<TableRule> solid_tables() {
     std::vector<TableRule> rules{
         {"solid",
          "[[solid]]",
-         "A solid body. Elastic solids and cloth are admitted by no method yet.",
+         "A solid body. Cloth is admitted by no method yet, and elastic solids only where there is no "
+         "liquid.",
          {{.name = "name", .types = a_text, .meaning = "letters, digits, - and _", .required = true},
           {.name = "motion",
            .types = a_text,
@@ -274,14 +277,12 @@ std::vector<TableRule> solid_tables() {
           {.name = "velocity",
            .types = a_list,
            .unit = "m/s",
-           .meaning =
-               "of a scripted solid: constant; of a rigid or spring one's centre of mass: at the start",
+           .meaning = "of a scripted solid: constant; of another's centre of mass: at the start",
            .min_count = 2},
           {.name = "spin",
            .types = a_list,
            .unit = "rad/s",
-           .meaning = "of a scripted solid: constant angular velocity about its position; of a rigid or "
-                      "spring one: at "
+           .meaning = "of a scripted solid: constant angular velocity about its position; of another: at "
                       "the start",
            .min_count = 3,
            .max_count = 3},
@@ -489,7 +490,9 @@ std::vector<TableRule> solid_tables() {
            .meaning = "counter-clockwise, seen against the axis",
            .required = true}}}};
     for (const KeyRule& key : spring_keys()) rules.front().keys.push_back(key);
+    for (const KeyRule& key : elastic_keys()) rules.front().keys.push_back(key);
     rules.push_back(spring_table());
+    for (TableRule& rule : elastic_tables()) rules.push_back(std::move(rule));
     return rules;
 }
 
@@ -523,6 +526,7 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
         solid.rigid = read_rigid(entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr,
                                  slab(reader), reader.mistakes);
         read_springs(entry, reader.domain, solid, reader.mistakes);
+        read_elastic(reader, entry, solid);
         scenario.solids.push_back(solid);
     }
     const std::vector<TomlNode>& tables_of_solids = reader.root.entries("solid");

@@ -28,7 +28,7 @@ std::vector<KeyRule> spring_keys() {
     return {{.name = "stiffness",
              .types = a_number,
              .unit = "Pa",
-             .meaning = "of a solid made of springs: Young's modulus",
+             .meaning = "of an elastic solid, or one made of springs: Young's modulus",
              .low = 0,
              .high = 1e12,
              .above_low = true},
@@ -92,7 +92,8 @@ TableRule spring_table() {
 void read_springs(const TomlNode& entry, const Domain& domain, Solid& solid, Mistakes& mistakes) {
     if (solid.motion != Motion::spring) {
         for (const std::string_view key : {"stiffness", "springs"})
-            if (const TomlNode* node = entry.find(key); node && solid.motion != Motion::elastic)
+            if (const TomlNode* node = entry.find(key);
+                node && !(solid.motion == Motion::elastic && key == "stiffness"))
                 mistakes.add(node->place, fmt::format("only a solid made of springs has '{}'", key),
                              "write motion = \"spring\", or remove it");
         return;

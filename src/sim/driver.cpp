@@ -19,6 +19,7 @@ void Driver::start() {
     frame_ = 0;
     now_.bodies = bodies_at_start(scenario_);
     now_.springs = springs_at_start(scenario_);
+    now_.elastics = elastics_at_start(scenario_);
     scheme_->start(now_, scenario_);
 }
 

@@ -75,6 +75,27 @@ Vec3 body_momentum(const World& world) {
     return sum;
 }
 
+// Of all elastic bodies together.
+template <class Term>
+auto elastic_sum(const World& world, const Term& term) {
+    decltype(term(world.elastics.front())) sum{};
+    for (const ElasticBody& body : world.elastics) sum += term(body);
+    return sum;
+}
+Vec3 elastic_momentum(const World& world) {
+    return elastic_sum(world, [](const ElasticBody& body) { return momentum(body); });
+}
+double elastic_weight_energy(const World& world, const Scenario& scenario, const StepReport&) {
+    return elastic_sum(world, [&](const ElasticBody& body) {
+        return -body.mesh->total_mass() * dot(scenario.gravity, center_of_mass(body));
+    });
+}
+double elastic_determinant(const World& world, const Scenario&, const StepReport&) {
+    double least = 1;
+    for (const ElasticBody& body : world.elastics) least = std::min(least, smallest_determinant(body));
+    return least;
+}
+
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
     std::vector<PlacedShape> shapes;
@@ -153,6 +174,33 @@ const std::vector<Quantity>& table() {
          [](const World& w, const Scenario& s, const StepReport&) { return extent(w, s, 1, 1); }},
         {"liquid.divergence", "1/s", "largest divergence left in a liquid cell after the solve",
          [](const World&, const Scenario&, const StepReport& r) { return r.largest_divergence; }},
+        {"elastic.momentum.x", "kg m/s", "momentum of all elastic bodies along x",
+         [](const World& w, const Scenario&, const StepReport&) { return elastic_momentum(w).x; }},
+        {"elastic.momentum.y", "kg m/s", "momentum of all elastic bodies along y",
+         [](const World& w, const Scenario&, const StepReport&) { return elastic_momentum(w).y; }},
+        {"elastic.momentum.z", "kg m/s", "momentum of all elastic bodies along z",
+         [](const World& w, const Scenario&, const StepReport&) { return elastic_momentum(w).z; }},
+        {"elastic.kinetic_energy", "J", "kinetic energy of all elastic bodies",
+         [](const World& w, const Scenario&, const StepReport&) {
+             return elastic_sum(w, [](const ElasticBody& body) { return kinetic_energy(body); });
+         }},
+        {"elastic.elastic_energy", "J", "energy of deformation of all elastic bodies",
+         [](const World& w, const Scenario&, const StepReport&) {
+             return elastic_sum(w, [](const ElasticBody& body) { return elastic_energy(body); });
+         }},
+        {"elastic.potential_energy", "J", "of all elastic bodies in the gravity field, zero at the origin",
+         elastic_weight_energy},
+        {"elastic.volume", "m^3", "of all elastic bodies' tetrahedra",
+         [](const World& w, const Scenario&, const StepReport&) {
+             return elastic_sum(w, [](const ElasticBody& body) { return volume(body); });
+         }},
+        {"elastic.smallest_determinant", "1",
+         "volume of the most compressed tetrahedron over that at rest; negative: inside out",
+         elastic_determinant},
+        {"elastic.newton_steps", "1", "Newton steps that elastic bodies took",
+         [](const World&, const Scenario&, const StepReport& r) { return double(r.newton_steps); }},
+        {"elastic.iterations", "1", "iterations of all their linear solves",
+         [](const World&, const Scenario&, const StepReport& r) { return double(r.elastic_iterations); }},
         {"liquid.particles_inside_solids", "1", "particles inside solids or outside the domain",
          particles_inside_solids},
         {"liquid.volume_inside_solids", "m^3", "what these particles stand for",

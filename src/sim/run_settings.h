@@ -16,6 +16,7 @@ struct OutputSettings {
     int surface_refinement = 2;  // of the grid that the surface is drawn on
     int checkpoint_every = 10;   // frames; 0 only on Ctrl-C and at the end
     bool solids = true;          // frames/solids_NNNN.ply
+    bool stress = false;         // frames/elastic_NNNN.vtk
 };
 
 // How pictures of a run are taken.

@@ -9,26 +9,15 @@
 #include "core/rotation.h"
 #include "geometry/mesh_sequence.h"
 #include "geometry/solid_shape.h"
+#include "solid/elastic/elastic_body.h"
 #include "solid/rigid/rigid_body.h"
+#include "solid/script.h"
 #include "solid/spring/spring_body.h"
 
 namespace flotsam {
 
 // How a solid moves; a method's capabilities say which of these it admits.
 enum class Motion { fixed, scripted, rigid, spring, elastic, cloth };
-
-// Where a scripted solid is at a time.
-struct Keyframe {
-    double time = 0;  // [s]
-    Pose pose;
-};
-
-struct Script {
-    std::vector<Keyframe> keyframes;  // by time, at least one or none; then velocity and spin do not count
-    bool smooth = false;              // ease in and out between keyframes instead of moving uniformly
-    Vec3 velocity;                    // constant [m/s]
-    Vec3 spin;                        // constant angular velocity about its position [rad/s]
-};
 
 struct Solid {
     std::string name;
@@ -42,6 +31,7 @@ struct Solid {
     std::shared_ptr<const MeshSequence> sequence = nullptr;
     RigidProperties rigid;      // of one that moves by itself; friction and restitution of all
     SpringProperties spring{};  // of one made of springs
+    ElasticProperties elastic{};
 };
 
 // Of a solid that the liquid moves: where it starts. Where it is, `pose_of(world, scenario, s)` says.

@@ -19,6 +19,10 @@ void validate_draft(const ValidationRun& run);
 void validate_heave_cylinder(const ValidationRun& run);
 void validate_cylinder_entry(const ValidationRun& run);
 void validate_sloshing(const ValidationRun& run);
+void validate_cantilever(const ValidationRun& run);
+void validate_rigid_rotation(const ValidationRun& run);
+void validate_cook(const ValidationRun& run);
+void validate_turek_hron(const ValidationRun& run);
 void validate_rigid_alone(const ValidationRun& run);
 
 }  // namespace flotsam

@@ -19,6 +19,10 @@ const std::vector<ValidationCase>& validation_cases() {
         {"rest", "water in a tank stays at rest", validate_rest},
         {"standing-wave", "period of a standing wave, against dispersion theory", validate_standing_wave},
         {"zalesak", "a slotted disc turned once keeps its area", validate_zalesak},
+        {"cantilever", "an elastic beam bends, against the exact elastica, and swings", validate_cantilever},
+        {"rigid-rotation", "elastic bodies turn without stress and keep their momentum",
+         validate_rigid_rotation},
+        {"cook", "Cook's membrane: shear and bending of a tapered sheet", validate_cook},
         {"dam-break-front", "front of a collapsing column, against Martin & Moyce 1952",
          validate_dam_break_front},
         {"spheric-2", "dam break onto a container, against Kleefsman et al. 2005", validate_spheric_2},
@@ -35,6 +39,8 @@ const std::vector<ValidationCase>& validation_cases() {
          validate_cylinder_entry},
         {"rigid-alone", "rigid bodies without liquid: slide, roll, swing, tumble, stack, bounce",
          validate_rigid_alone},
+        {"turek-hron", "a bar bends and swings under gravity, against Turek & Hron 2006 (CSM1 to CSM3)",
+         validate_turek_hron},
         {"sloshing", "volume of a sloshing tank over 10 s", validate_sloshing},
     };
     return cases;

@@ -22,6 +22,20 @@ std::vector<SpringBody> springs_at_start(const Scenario& scenario) {
     return bodies;
 }
 
+std::vector<ElasticBody> elastics_at_start(const Scenario& scenario) {
+    std::vector<ElasticBody> bodies;
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s)
+        if (const Solid& solid = scenario.solids[s]; solid.motion == Motion::elastic)
+            bodies.push_back(make_elastic_body(int(s), solid.elastic, solid.start));
+    return bodies;
+}
+
+const ElasticBody* elastic_body_of(const World& world, std::size_t s) {
+    for (const ElasticBody& body : world.elastics)
+        if (body.solid == int(s)) return &body;
+    return nullptr;
+}
+
 const SpringBody* spring_body_of(const World& world, std::size_t s) {
     for (const SpringBody& body : world.springs)
         if (body.solid == int(s)) return &body;
@@ -41,11 +55,13 @@ Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, dou
 
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s) {
     if (const SpringBody* body = spring_body_of(world, s)) return pose_of(*body);
+    if (const ElasticBody* body = elastic_body_of(world, s)) return pose_of(*body);
     return pose_of(scenario, world.bodies, world.time, s);
 }
 
 TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s) {
     if (const SpringBody* body = spring_body_of(world, s)) return skin_of(*body);
+    if (const ElasticBody* body = elastic_body_of(world, s)) return skin_of(*body);
     TriangleMesh mesh = body_mesh_at(scenario.solids[s], world.time);
     const Pose pose = pose_of(world, scenario, s);
     for (Vec3& v : mesh.vertices) v = pose.to_world(v);
@@ -54,6 +70,8 @@ TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s
 
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s) {
     if (const SpringBody* body = spring_body_of(world, s); body && body->net->springs.size() > 0)
+        return {std::make_shared<MeshSurface>(skin_of(*body)), {}};
+    if (const ElasticBody* body = elastic_body_of(world, s))
         return {std::make_shared<MeshSurface>(skin_of(*body)), {}};
     PlacedShape shape = shape_at(scenario.solids[s], world.time);
     shape.pose = pose_of(world, scenario, s);
@@ -73,6 +91,20 @@ void World::visit_state(StateVisitor& visit, const Scenario& scenario) {
                                       [](const Solid& solid) { return solid.motion == Motion::spring; });
     if (std::int64_t(springs.size()) != sprung) springs = springs_at_start(scenario);
     flotsam::visit_state(springs, visit, "springs");
+    const auto elastic = std::count_if(scenario.solids.begin(), scenario.solids.end(),
+                                       [](const Solid& solid) { return solid.motion == Motion::elastic; });
+    if (std::int64_t(elastics.size()) != elastic) elastics = elastics_at_start(scenario);
+    flotsam::visit_state(elastics, visit, "elastic");
+    if (elastic > 0) {
+        support.resize(bodies.size());
+        for (std::size_t b = 0; b < support.size(); ++b)
+            for (const auto& [name, value] :
+                 {std::pair{"pushed", &support[b].pushed}, {"contacts", &support[b].contacts}}) {
+                const std::string own = "support/" + std::to_string(b) + "/" + name;
+                visit.scalar(own + "/linear", value->linear);
+                visit.scalar(own + "/angular", value->angular);
+            }
+    }
     loads.resize(scenario.solids.size());
     for (std::size_t s = 0; s < loads.size(); ++s) {
         const std::string name = "solids/" + scenario.solids[s].name;

@@ -14,13 +14,20 @@
 
 namespace flotsam {
 
+// What a rigid body received in a step from elastic bodies and from all else that it touches.
+struct BodySupport {
+    Impulse pushed, contacts;
+};
+
 struct World {
     double time = 0;        // [s]
     std::int64_t step = 0;  // steps taken
     LiquidState liquid;
-    std::vector<SolidLoad> loads;     // of the liquid on each solid of the scenario, over the last step
-    std::vector<RigidBody> bodies;    // the scenario's rigid solids, in its order
-    std::vector<SpringBody> springs;  // and those made of springs
+    std::vector<SolidLoad> loads;       // of the liquid on each solid of the scenario, over the last step
+    std::vector<RigidBody> bodies;      // the scenario's rigid solids, in its order
+    std::vector<ElasticBody> elastics;  // the elastic ones
+    std::vector<BodySupport> support;   // of each rigid body in the last step; only beside elastic ones
+    std::vector<SpringBody> springs;    // and those made of springs
 
     void visit_state(StateVisitor& visit, const Scenario& scenario);
 };
@@ -28,10 +35,12 @@ struct World {
 // The rigid solids of a scenario as they start.
 std::vector<RigidBody> bodies_at_start(const Scenario& scenario);
 std::vector<SpringBody> springs_at_start(const Scenario& scenario);
+std::vector<ElasticBody> elastics_at_start(const Scenario& scenario);
 // The body of solid `s`, or null when that is not rigid.
 const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s);
 // The same of one that is not made of springs.
 const SpringBody* spring_body_of(const World& world, std::size_t s);
+const ElasticBody* elastic_body_of(const World& world, std::size_t s);
 // Where solid `s` is, whatever moves it: at a time when the bodies are as given, or now.
 Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, double time, std::size_t s);
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);  // of springs: what fits them best
@@ -53,6 +62,7 @@ struct BodyLedger {
     Vec3 gravity, liquid;  // of all of them: impulses of gravity, of the liquid's pressure and friction
     Vec3 contacts;         // of contacts and joints with what is no such body; among themselves they cancel
     Vec3 held;             // of locked axes and of what waits for its release
+    Vec3 elastic;          // of elastic bodies that they touch
     Vec3 unaccounted;      // change of their momentum that nothing above explains
     std::vector<Impulse> contact;  // of contacts and joints, on each body: the rigid ones first
 };
@@ -82,7 +92,8 @@ struct [[nodiscard]] StepReport {
     bool accepted = true;
     std::string reason;  // why it was not
     SolveReport solve;
-    double largest_divergence = 0;  // in liquid cells after the solve [1/s]
+    int newton_steps = 0, elastic_iterations = 0;  // of the elastic bodies
+    double largest_divergence = 0;                 // in liquid cells after the solve [1/s]
     StepLedger ledger;
     std::vector<StageTime> stages;
 

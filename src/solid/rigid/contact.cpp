@@ -248,6 +248,11 @@ ContactShapes::ContactShapes(const std::vector<Solid>& solids, const std::vector
         ready.friction = solid.rigid.friction;
         ready.restitution = solid.rigid.restitution;
         ready.size = 1e300;
+        if (solid.motion == Motion::elastic) {  // never where its shape is; it finds its contacts itself
+            ready.size = 0;
+            parts_->solids.push_back(std::move(ready));
+            continue;
+        }
         for (const ConvexPiece& piece :
              solid.shape.pieces.empty() ? decomposed(solid.shape.mesh) : solid.shape.pieces) {
             ready.pieces.push_back({Support(piece), BulletPiece(piece)});

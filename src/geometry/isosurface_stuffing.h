@@ -1,0 +1,15 @@
+// Tetrahedra inside any closed surface, from its distance function alone [Labelle & Shewchuk 2007].
+#pragma once
+
+#include "geometry/shape.h"
+#include "geometry/tet_mesh.h"
+
+namespace flotsam {
+
+// Fills a shape with tetrahedra whose edges are about `spacing` [m]: a body-centred cubic lattice, whose
+// points move onto the surface where they are close to it, and whose tetrahedra are cut there otherwise. What
+// is thinner than `spacing` is lost; specks that thereby come off (less than a hundredth of the volume) are
+// left out. Empty when nothing of the shape is thick enough.
+TetMesh stuff(const Shape& shape, double spacing);
+
+}  // namespace flotsam

@@ -1,0 +1,317 @@
+#include "linalg/block_matrix.h"
+
+#include <Eigen/SparseCholesky>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/check.h"
+#include "core/parallel.h"
+#include "linalg/block_cholesky.h"
+
+namespace flotsam {
+
+namespace {
+
+constexpr std::int64_t grain = 1024;
+
+double inner(std::span<const Vec3> a, std::span<const Vec3> b) {
+    return fixed_sum<double>(std::ssize(a), grain, [&](std::int64_t i) { return dot(a[i], b[i]); });
+}
+
+class Cholesky final : public BlockPreconditioner {
+  public:
+    explicit Cholesky(const BlockMatrix& pattern) : lower_(3 * pattern.rows(), 3 * pattern.rows()) {
+        // Column c of the lower triangle is row c of the upper one, which the block rows list in order.
+        std::vector<int> counts(3 * std::size_t(pattern.rows()));
+        for (int r = 0; r < pattern.rows(); ++r)
+            for (int i = 0; i < 3; ++i)
+                counts[3 * r + i] = 3 * (pattern.row_begin[r + 1] - pattern.diagonal[r]) - i;
+        lower_.reserve(counts);
+        for (int r = 0; r < pattern.rows(); ++r)
+            for (int i = 0; i < 3; ++i)
+                for (int k = pattern.diagonal[r]; k < pattern.row_begin[r + 1]; ++k)
+                    for (int j = pattern.column[k] == r ? i : 0; j < 3; ++j)
+                        lower_.insert(3 * pattern.column[k] + j, 3 * r + i) = 1;
+        lower_.makeCompressed();
+        factor_.analyzePattern(lower_);
+    }
+
+    bool update(const BlockMatrix& matrix, std::span<const Mat3> more, std::span<const Vec3>) override {
+        parallel_for(matrix.rows(), 256, [&](std::int64_t r) {
+            for (int i = 0; i < 3; ++i) {
+                double* value = lower_.valuePtr() + lower_.outerIndexPtr()[3 * r + i];
+                for (int k = matrix.diagonal[r]; k < matrix.row_begin[r + 1]; ++k)
+                    for (int j = matrix.column[k] == r ? i : 0; j < 3; ++j)
+                        *value++ =
+                            matrix.value[k].row[i][j] + (matrix.column[k] == r ? more[r].row[i][j] : 0);
+            }
+        });
+        factor_.factorize(lower_);
+        return factor_.info() == Eigen::Success;
+    }
+
+    void apply(std::span<const Vec3> r, std::span<Vec3> z) const override {
+        const Eigen::Map<const Eigen::VectorXd> in(&r[0].x, 3 * std::ssize(r));
+        Eigen::Map<Eigen::VectorXd>(&z[0].x, 3 * std::ssize(z)) = factor_.solve(in);
+    }
+
+    std::int64_t nonzeros() const { return factor_.nonzeros(); }
+
+  private:
+    // Eigen knows the factor's size once it has its pattern, but tells only after factorising.
+    struct Factor : Eigen::SimplicialLLT<Eigen::SparseMatrix<double>> {
+        std::int64_t nonzeros() const { return m_matrix.nonZeros(); }
+    };
+    Eigen::SparseMatrix<double> lower_;
+    Factor factor_;
+};
+
+class TwoLevel final : public BlockPreconditioner {
+  public:
+    TwoLevel(const BlockMatrix& pattern, std::span<const Vec3> places) : lump_(places.size()) {
+        find_lumps(places);
+        // Which blocks of the coarse matrix there are, and which fine ones add up to each.
+        std::vector<std::map<int, std::vector<int>>> rows(lumps_);
+        fine_row_.resize(pattern.column.size());
+        for (int r = 0; r < pattern.rows(); ++r)
+            for (int k = pattern.row_begin[r]; k < pattern.row_begin[r + 1]; ++k) {
+                fine_row_[k] = r;
+                if (lump_[pattern.column[k]] <= lump_[r])
+                    rows[lump_[r]][lump_[pattern.column[k]]].push_back(k);
+            }
+        coarse_.resize(lumps_);
+        for (int l = 0; l < lumps_; ++l)
+            for (const auto& [other, fine] : rows[l]) {
+                coarse_[l].push_back({other, {}});
+                terms_.push_back({l, int(coarse_[l].size()) - 1, fine});
+            }
+        members_.resize(lumps_);
+        for (int n = 0; n < int(lump_.size()); ++n) members_[lump_[n]].push_back(n);
+    }
+
+    bool update(const BlockMatrix& matrix, std::span<const Mat3> more,
+                std::span<const Vec3> places) override {
+        const int rows = matrix.rows();
+        arm_.resize(rows);
+        inverse_.resize(rows);
+        parallel_for(lumps_, 16, [&](std::int64_t l) {
+            Vec3 center;
+            for (const int n : members_[l]) center += places[n] / double(members_[l].size());
+            double size = 0;
+            for (const int n : members_[l]) size = std::max(size, length(places[n] - center));
+            // Turning is measured so that it moves nodes about as far as moving does.
+            for (const int n : members_[l]) arm_[n] = (places[n] - center) / (size > 0 ? size : 1);
+        });
+        parallel_for(rows, grain, [&](std::int64_t r) {
+            inverse_[r] = (matrix.value[matrix.diagonal[r]] + more[r]).inverse();
+        });
+        parallel_for(std::ssize(terms_), 8, [&](std::int64_t t) {
+            const Term& term = terms_[t];
+            SixBySix<double> sum{};
+            for (const int k : term.fine) {
+                const int r = fine_row_[k], c = matrix.column[k];
+                add_coarse(sum, r == c ? matrix.value[k] + more[r] : matrix.value[k], arm_[r], arm_[c]);
+            }
+            // A lump whose nodes lie in a line cannot tell every turn.
+            if (coarse_[term.row][term.place].column == term.row)
+                for (int i = 0; i < 6; ++i) sum[i][i] *= 1 + 1e-6;
+            coarse_[term.row][term.place].value = sum;
+        });
+        factor_ = BlockCholesky::factor(coarse_, 20'000'000);
+        FLOTSAM_CHECK(factor_.has_value());
+        return true;
+    }
+
+    void apply(std::span<const Vec3> r, std::span<Vec3> z) const override {
+        std::vector<Six<float>> coarse(lumps_);
+        parallel_for(lumps_, 16, [&](std::int64_t l) {
+            Vec3 push, turn;
+            for (const int n : members_[l]) push += r[n], turn += cross(arm_[n], r[n]);
+            for (int i = 0; i < 3; ++i) coarse[l][i] = float(push[i]), coarse[l][3 + i] = float(turn[i]);
+        });
+        coarse = factor_->solved(coarse);
+        parallel_for(std::ssize(r), grain, [&](std::int64_t n) {
+            const Six<float>& c = coarse[lump_[n]];
+            z[n] = inverse_[n] * r[n] + Vec3(c[0], c[1], c[2]) + cross(Vec3(c[3], c[4], c[5]), arm_[n]);
+        });
+    }
+
+  private:
+    struct Term {
+        int row, place;
+        std::vector<int> fine;
+    };
+
+    // Nodes of one cube of a lattice, with about 30 of them in each, or more of them so that there are no
+    // more than 500 lumps: they are solved for exactly, in one thread. What little is left over joins the
+    // nearest lump.
+    void find_lumps(std::span<const Vec3> places) {
+        Vec3 low = places[0], high = places[0];
+        for (const Vec3 p : places) low = min(low, p), high = max(high, p);
+        const Vec3 size = high - low;
+        double spacing = std::cbrt(std::max(size.x * size.y * size.z, 1e-300) *
+                                   std::max(30 / double(places.size()), 1.0 / 500));
+        // Plates and rods are thinner than that.
+        spacing = std::max({spacing, size.x / 200, size.y / 200, size.z / 200});
+        std::map<std::array<int, 3>, std::vector<int>> cubes;
+        for (int n = 0; n < int(places.size()); ++n) {
+            const Vec3 at = (places[n] - low) / spacing;
+            cubes[{int(at.x), int(at.y), int(at.z)}].push_back(n);
+        }
+        std::vector<Vec3> centers;
+        std::vector<int> left;
+        for (const auto& [cube, nodes] : cubes) {
+            if (nodes.size() < 8) {
+                left.insert(left.end(), nodes.begin(), nodes.end());
+                continue;
+            }
+            Vec3 center;
+            for (const int n : nodes) center += places[n] / double(nodes.size());
+            for (const int n : nodes) lump_[n] = int(centers.size());
+            centers.push_back(center);
+        }
+        if (centers.empty()) centers.push_back(low), left.clear(), std::fill(lump_.begin(), lump_.end(), 0);
+        for (const int n : left) {
+            double nearest = 1e300;
+            for (std::size_t c = 0; c < centers.size(); ++c)
+                if (const double d = length(centers[c] - places[n]); d < nearest)
+                    nearest = d, lump_[n] = int(c);
+        }
+        lumps_ = int(centers.size());
+    }
+
+    // What a block between two nodes is between their lumps, where node = push + turn x arm.
+    static void add_coarse(SixBySix<double>& sum, const Mat3& block, Vec3 arm_row, Vec3 arm_column) {
+        // block times (I, -[arm]): its rows v . (turn x arm) = turn . (arm x v).
+        std::array<Vec3, 3> turned;
+        for (int i = 0; i < 3; ++i) turned[i] = cross(arm_column, block.row[i]);
+        for (int j = 0; j < 6; ++j) {
+            const auto entry = [&](int i) { return j < 3 ? block.row[i][j] : turned[i][j - 3]; };
+            const Vec3 column{entry(0), entry(1), entry(2)}, below = cross(arm_row, column);
+            for (int i = 0; i < 3; ++i) sum[i][j] += column[i], sum[3 + i][j] += below[i];
+        }
+    }
+
+    int lumps_ = 0;
+    std::vector<int> lump_;  // of each unknown
+    std::vector<std::vector<int>> members_;
+    std::vector<int> fine_row_;  // of each block
+    std::vector<Term> terms_;
+    std::vector<std::vector<BlockCholesky::Block>> coarse_;
+    std::vector<Vec3> arm_;
+    std::vector<Mat3> inverse_;  // of the diagonal blocks
+    std::optional<BlockCholesky> factor_;
+};
+
+}  // namespace
+
+void BlockMatrix::multiply(std::span<const Vec3> x, std::span<Vec3> result) const {
+    parallel_for(rows(), 256, [&](std::int64_t r) {
+        Vec3 sum;
+        for (int k = row_begin[r]; k < row_begin[r + 1]; ++k) sum += value[k] * x[column[k]];
+        result[r] = sum;
+    });
+}
+
+std::unique_ptr<BlockPreconditioner> cholesky_preconditioner(const BlockMatrix& pattern) {
+    return std::make_unique<Cholesky>(pattern);
+}
+
+std::unique_ptr<BlockPreconditioner> two_level_preconditioner(const BlockMatrix& pattern,
+                                                              std::span<const Vec3> places) {
+    return std::make_unique<TwoLevel>(pattern, places);
+}
+
+std::unique_ptr<BlockPreconditioner> choose_preconditioner(const BlockMatrix& pattern,
+                                                           std::span<const Vec3> places) {
+    // Finding the pattern of a factor is itself dear for large meshes.
+    if (pattern.rows() < 60'000) {
+        auto factor = std::make_unique<Cholesky>(pattern);
+        const double rows = pattern.rows(), fill = double(factor->nonzeros());
+        // Factorising takes about the sum of squares of the columns' lengths, conjugate gradients some ten
+        // thousand operations for each row.
+        if (fill * fill / (3 * rows) < 3e4 * rows) return factor;
+    }
+    return two_level_preconditioner(pattern, places);
+}
+
+int BlockSystem::blocks() const {
+    int count = int(singles.size());
+    for (const Part& part : parts) count += part.matrix->rows();
+    return count;
+}
+
+void BlockSystem::multiply(std::span<const Vec3> x, std::span<Vec3> result) const {
+    std::size_t at = 0;
+    for (const Part& part : parts) {
+        const std::size_t n = std::size_t(part.matrix->rows());
+        part.matrix->multiply(x.subspan(at, n), result.subspan(at, n));
+        at += n;
+    }
+    for (const Mat3& block : singles) result[at] = block * x[at], ++at;
+    for (const BlockRow& row : rows) {
+        const double force = row.stiffness * row.times(x);
+        for (int k = 0; k < row.count; ++k) result[row.block[k]] += force * row.coefficient[k];
+    }
+}
+
+SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<Vec3> x,
+                  const SolveTolerance& tolerance) {
+    const std::size_t n = b.size();
+    // The rows' own blocks belong to the diagonal; what they couple is left to the iteration.
+    std::vector<Mat3> more(n);
+    for (const BlockRow& row : system.rows)
+        for (int k = 0; k < row.count; ++k)
+            more[row.block[k]] =
+                more[row.block[k]] + Mat3::outer(row.coefficient[k], row.coefficient[k]) * row.stiffness;
+    std::size_t first = 0;
+    for (const BlockSystem::Part& part : system.parts) {
+        const std::size_t rows = std::size_t(part.matrix->rows());
+        if (!part.preconditioner->update(*part.matrix, std::span(more).subspan(first, rows), part.places))
+            return {.converged = false};
+        first += rows;
+    }
+    std::vector<Mat3> single_inverse;
+    for (std::size_t s = 0; s < system.singles.size(); ++s)
+        single_inverse.push_back((system.singles[s] + more[first + s]).inverse());
+    const auto precondition = [&](std::span<const Vec3> r, std::span<Vec3> z) {
+        std::size_t at = 0;
+        for (const BlockSystem::Part& part : system.parts) {
+            const std::size_t rows = std::size_t(part.matrix->rows());
+            part.preconditioner->apply(r.subspan(at, rows), z.subspan(at, rows));
+            at += rows;
+        }
+        for (const Mat3& inverse : single_inverse) z[at] = inverse * r[at], ++at;
+    };
+
+    std::vector<Vec3> r(n), z(n), p(n), ap(n);
+    system.multiply(x, ap);
+    parallel_for(std::int64_t(n), grain, [&](std::int64_t i) { r[i] = b[i] - ap[i]; });
+    const double goal = std::max(tolerance.relative * std::sqrt(inner(b, b)),
+                                 tolerance.absolute * std::sqrt(3.0 * double(n)));
+    const double scale = std::max(std::sqrt(inner(b, b)), 1e-300);
+    double residual = std::sqrt(inner(r, r)), old = 0;
+    SolveReport report;
+    while (residual > goal && report.iterations < tolerance.max_iterations) {
+        precondition(r, z);
+        const double rz = inner(r, z), beta = report.iterations == 0 ? 0 : rz / old;
+        parallel_for(std::int64_t(n), grain, [&](std::int64_t i) { p[i] = z[i] + beta * p[i]; });
+        system.multiply(p, ap);
+        const double curvature = inner(p, ap);
+        if (!(curvature > 0)) break;
+        const double alpha = rz / curvature;
+        parallel_for(std::int64_t(n), grain, [&](std::int64_t i) {
+            x[i] += alpha * p[i];
+            r[i] -= alpha * ap[i];
+        });
+        residual = std::sqrt(inner(r, r));
+        old = rz;
+        ++report.iterations;
+    }
+    report.residual = residual / scale;
+    report.converged = residual <= goal;  // false for anything that is not a number
+    return report;
+}
+
+}  // namespace flotsam

@@ -1,0 +1,85 @@
+// Symmetric positive-definite systems of 3 x 3 blocks: what implicit elastic bodies ask for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/mat3.h"
+#include "core/vec.h"
+#include "linalg/solve.h"
+
+namespace flotsam {
+
+// Compressed rows of blocks, both triangles, columns ascending. The pattern is kept while values change.
+struct BlockMatrix {
+    std::vector<int> row_begin{0}, column;
+    std::vector<int> diagonal;  // where each row's diagonal block is
+    std::vector<Mat3> value;
+
+    int rows() const { return int(row_begin.size()) - 1; }
+    void multiply(std::span<const Vec3> x, std::span<Vec3> result) const;
+};
+
+// A term s (c . x)^2 / 2 of a quadratic form: couples a few blocks of the unknowns.
+struct BlockRow {
+    static constexpr int most = 6;
+    int count = 0;
+    std::array<int, most> block{};
+    std::array<Vec3, most> coefficient{};
+    double stiffness = 0;
+
+    void add(int b, Vec3 c) {
+        block[count] = b;
+        coefficient[count++] = c;
+    }
+    double times(std::span<const Vec3> x) const {
+        double sum = 0;
+        for (int k = 0; k < count; ++k) sum += dot(coefficient[k], x[block[k]]);
+        return sum;
+    }
+};
+
+// Approximate inverse of a BlockMatrix with some blocks more on its diagonal. What follows from the pattern
+// alone is found once.
+class BlockPreconditioner {
+  public:
+    virtual ~BlockPreconditioner() = default;
+    // `places` are where the unknowns are now. False when the matrix turns out not to be positive definite.
+    virtual bool update(const BlockMatrix& matrix, std::span<const Mat3> more,
+                        std::span<const Vec3> places) = 0;
+    virtual void apply(std::span<const Vec3> r, std::span<Vec3> z) const = 0;
+};
+// Cholesky factors: exact.
+std::unique_ptr<BlockPreconditioner> cholesky_preconditioner(const BlockMatrix& pattern);
+// Block Jacobi and a coarse space: lumps of neighbouring unknowns that move and turn as one.
+std::unique_ptr<BlockPreconditioner> two_level_preconditioner(const BlockMatrix& pattern,
+                                                              std::span<const Vec3> places);
+// Factors while they are small, two levels beyond.
+std::unique_ptr<BlockPreconditioner> choose_preconditioner(const BlockMatrix& pattern,
+                                                           std::span<const Vec3> places);
+
+// Matrices down the diagonal, single blocks after them, and rows that couple all of these.
+struct BlockSystem {
+    struct Part {
+        const BlockMatrix* matrix;
+        BlockPreconditioner* preconditioner;
+        std::span<const Vec3> places;
+    };
+    std::vector<Part> parts;
+    std::vector<Mat3> singles;
+    std::vector<BlockRow> rows;
+
+    int blocks() const;
+    void multiply(std::span<const Vec3> x, std::span<Vec3> result) const;
+};
+
+// Conjugate gradients. Not converged, too, when the system turns out not to be positive definite. They update
+// the preconditioners first; `x` is the first guess and the result. Sums in fixed order: the same bits on any
+// number of threads.
+SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<Vec3> x,
+                  const SolveTolerance& tolerance);
+
+}  // namespace flotsam

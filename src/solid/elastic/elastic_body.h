@@ -1,0 +1,109 @@
+// Elastic bodies: linear tetrahedra with their mass in the nodes [Zarifi17 Chapter 3].
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/rotation.h"
+#include "core/state.h"
+#include "geometry/tet_mesh.h"
+#include "linalg/block_matrix.h"
+#include "solid/elastic/elastic_material.h"
+#include "solid/script.h"
+
+namespace flotsam {
+
+// What a body is made of: constant during a run, in body coordinates.
+struct ElasticMesh {
+    TetMesh rest;
+    ElasticMaterial material;
+    std::vector<double> mass;  // of each node: a quarter of its tetrahedra's [Zarifi17 Alg. 1, 4] [kg]
+    std::vector<ElementBatch> batches;
+    double edge = 0;                // mean length of an edge [m]
+    std::vector<Int3> triangles;    // of the surface, on the nodes' numbers
+    std::vector<int> skin_nodes;    // those of the surface
+    std::vector<double> skin_area;  // of the surface that belongs to each node; 0 inside [m^2]
+
+    // The matrix's pattern (its values are unused), and what adds up to each block and each node's force:
+    // element * 16 + row corner * 4 + column corner, in the elements' order.
+    BlockMatrix pattern;
+    std::vector<std::int64_t> block_begin, block_source;
+    std::vector<std::int64_t> node_begin, node_source;  // element * 4 + corner
+
+    // The surface that pictures show, and the tetrahedron that carries each of its vertices.
+    TriangleMesh skin;
+    std::vector<TetPlace> skin_place;
+
+    double total_mass() const;
+};
+// `skin` may be finer than the tetrahedra; without vertices, their own surface is taken.
+ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, TriangleMesh skin = {});
+
+// Nodes that something else holds or moves.
+struct Pin {
+    std::vector<int> nodes;
+    std::array<bool, 3> axes{true, true, true};  // that are held
+    Script script;                               // of a frame that starts at `frame`; all axes must be held
+    Pose frame;
+    double release = 1e300;  // until then [s]
+};
+
+// Forces that do not depend on how the body moves.
+struct ElasticLoad {
+    std::vector<int> nodes;       // a point load: `force` is shared among them
+    Vec3 force;                   // [N]
+    std::vector<Int3> triangles;  // a pressure: on these of the surface, along their normals as they are now
+    double pressure = 0;          // [Pa]
+};
+
+// Implicit Euler loses energy, and is what the thesis does; the midpoint rule is of second order and keeps
+// momentum and nearly all energy.
+enum class ElasticIntegrator { backward_euler, midpoint };
+
+// An elastic solid as its scene describes it.
+struct ElasticProperties {
+    std::shared_ptr<const ElasticMesh> mesh;
+    Vec3 velocity;          // of its centre of mass at the start [m/s]
+    Vec3 spin;              // about that [rad/s]
+    Vec3 squeeze{1, 1, 1};  // its size at the start along its axes, as a share of that at rest
+    std::vector<Pin> pins{};
+    std::vector<ElasticLoad> loads{};
+    ElasticIntegrator integrator = ElasticIntegrator::backward_euler;
+    int newton_steps = 10;           // at most; 1 solves the thesis's linear equation only
+    double newton_tolerance = 1e-3;  // largest correction that ends them, in edges
+};
+
+// During a run.
+struct ElasticBody {
+    int solid = 0;  // its index in the scenario
+    std::shared_ptr<const ElasticMesh> mesh;
+    std::vector<Vec3> position;  // of the nodes [m]
+    std::vector<Vec3> velocity;  // [m/s]
+};
+ElasticBody make_elastic_body(int solid, const ElasticProperties& properties, const Pose& start);
+
+// Its surface where the nodes are, and how fast its vertices move.
+TriangleMesh skin_of(const ElasticMesh& mesh, const std::vector<Vec3>& position);
+inline TriangleMesh skin_of(const ElasticBody& body) { return skin_of(*body.mesh, body.position); }
+std::vector<Vec3> skin_velocity(const ElasticBody& body);
+// The tetrahedra's own surface, on the nodes' numbers.
+TriangleMesh node_surface(const ElasticBody& body);
+
+Vec3 center_of_mass(const ElasticBody& body);
+Vec3 momentum(const ElasticBody& body);                // [kg m/s]
+Vec3 angular_momentum(const ElasticBody& body);        // about the origin [kg m^2/s]
+double kinetic_energy(const ElasticBody& body);        // [J]
+double elastic_energy(const ElasticBody& body);        // [J]
+double volume(const ElasticBody& body);                // [m^3]
+double largest_speed(const ElasticBody& body);         // of a node [m/s]
+double smallest_determinant(const ElasticBody& body);  // of F: 1 at rest, 0 flat, negative inside out
+std::vector<Mat3> stresses(const ElasticBody& body);   // Cauchy's, of each tetrahedron [Pa]
+double von_mises(const Mat3& stress);                  // [Pa]
+// The rigid pose that fits the nodes best.
+Pose pose_of(const ElasticBody& body);
+
+void visit_state(std::vector<ElasticBody>& bodies, StateVisitor& visit, const std::string& name);
+
+}  // namespace flotsam

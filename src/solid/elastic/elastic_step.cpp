@@ -1,0 +1,615 @@
+#include "solid/elastic/elastic_step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/parallel.h"
+
+namespace flotsam {
+
+namespace {
+
+constexpr std::int64_t grain = 512;
+
+// Sliding up to this speed counts as sticking [m/s]: a node that is held needs to give way a little, for the
+// force that holds it to be known.
+constexpr double sticking_speed = 1e-3;
+
+// A body's share of a step: unknown is the velocity v with which nodes go from x to x + h v.
+struct Share {
+    const ElasticMesh* mesh;
+    const ElasticProperties* properties;
+    std::vector<Vec3> start, velocity;  // x and v at the start of the step
+    std::vector<Vec3> force;            // from outside
+    std::vector<unsigned char> held;
+    double h = 0;           // [s]
+    double weight = 1;      // of this body's energy among the others'
+    double inertia = 1;     // 0: no masses
+    bool definite = true;   // leave out directions of negative stiffness
+    std::size_t first = 0;  // its first block among the unknowns
+
+    std::vector<Vec3> at;  // x + h v where energy was last asked for
+    std::vector<double> energies;
+    std::vector<ElementForces> element_forces;
+    std::vector<ElementStiffness> element_stiffness;
+    std::vector<Vec3> forces;
+    BlockMatrix matrix;
+    std::vector<Mat3> damping;  // K where the step began
+    std::vector<Vec3> damped;   // K v
+};
+
+// Makes a share ready for a step. What it was last used for does not matter, but its arrays are there
+// already.
+void prepare(Share& s, const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity,
+             double time, double dt) {
+    s.mesh = body.mesh.get();
+    s.properties = &properties;
+    s.start = body.position;
+    s.velocity = body.velocity;
+    s.force = outer_forces(body, properties, gravity);
+    s.held = held_axes(body, properties, time);
+    // The midpoint rule is implicit Euler to the middle of the step, and as far again beyond. Weighing its
+    // energy double makes a contact's impulse the same for both sides, whichever rule each has.
+    const bool midpoint = properties.integrator == ElasticIntegrator::midpoint;
+    s.h = midpoint ? 0.5 * dt : dt;
+    s.weight = dt / s.h;
+    s.inertia = 1;
+    s.definite = true;
+    s.damping.clear();
+    if (s.matrix.column.size() != s.mesh->pattern.column.size()) {
+        s.matrix = s.mesh->pattern;
+        s.matrix.value.resize(s.matrix.column.size());
+    }
+}
+
+void place(Share& s, std::span<const Vec3> v) {
+    s.at.resize(s.start.size());
+    parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) { s.at[n] = s.start[n] + s.h * v[n]; });
+}
+
+// The body's part of the energy that the step minimises [Zarifi17 Eq. 3.19], once `energies` are those of
+// `at` and `damped` is that of v.
+double sum_energy(const Share& s, std::span<const Vec3> v) {
+    const ElasticMaterial& material = s.mesh->material;
+    const double elastic =
+        fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) { return s.energies[e]; });
+    return s.weight * (elastic + fixed_sum<double>(std::ssize(v), grain, [&](std::int64_t n) {
+                           const Vec3 gain = v[n] - s.velocity[n];
+                           double sum = 0.5 * s.inertia * s.mesh->mass[n] *
+                                        (dot(gain, gain) + s.h * material.mass_damping * dot(v[n], v[n]));
+                           sum -= s.h * dot(s.force[n], v[n]);
+                           if (!s.damping.empty())
+                               sum += 0.5 * s.h * material.stiffness_damping * dot(v[n], s.damped[n]);
+                           return sum;
+                       }));
+}
+
+void damp(Share& s, std::span<const Vec3> v) {
+    if (s.damping.empty()) return;
+    std::swap(s.matrix.value, s.damping);
+    s.matrix.multiply(v, s.damped);
+    std::swap(s.matrix.value, s.damping);
+}
+
+double energy(Share& s, std::span<const Vec3> v) {
+    place(s, v);
+    evaluate_elements(s.mesh->batches, s.mesh->material, s.at, {.energy = &s.energies});
+    damp(s, v);
+    return sum_energy(s, v);
+}
+
+// Minus the gradient of that energy, and its second derivative [Zarifi17 Eq. 3.55 times dt].
+void linearize_share(Share& s, std::span<const Vec3> v, std::span<Vec3> descent) {
+    const ElasticMaterial& material = s.mesh->material;
+    evaluate_elements(s.mesh->batches, material, s.at,
+                      {.energy = &s.energies,
+                       .forces = &s.element_forces,
+                       .stiffness = &s.element_stiffness,
+                       .definite = s.definite});
+    gather_forces(*s.mesh, s.element_forces, s.forces);
+    gather_stiffness(*s.mesh, s.element_stiffness, s.matrix);
+    const double rate = s.inertia * material.stiffness_damping;
+    if (rate > 0) {
+        if (s.damping.empty()) s.damping = s.matrix.value, s.damped.resize(v.size());
+        damp(s, v);
+    }
+    parallel_for(std::ssize(v), grain, [&](std::int64_t n) {
+        const double mass = s.inertia * s.mesh->mass[n], slow = 1 + s.h * material.mass_damping;
+        Vec3 down = mass * (s.velocity[n] - slow * v[n]) + s.h * (s.forces[n] + s.force[n]);
+        if (rate > 0) down -= s.h * rate * s.damped[n];
+        for (int k = s.matrix.row_begin[n]; k < s.matrix.row_begin[n + 1]; ++k) {
+            Mat3& block = s.matrix.value[k];
+            const int other = s.matrix.column[k];
+            block = block * (s.h * s.h);
+            if (rate > 0) block = block + s.damping[k] * (s.h * rate);
+            if (other == n)
+                for (int i = 0; i < 3; ++i) block.row[i][i] += mass * slow;
+            block = block * s.weight;
+            // Held directions keep only their own entry: of the same size as their neighbours', which
+            // iterations like better than a 1.
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    if ((other != n || i != j) && ((s.held[n] >> i & 1) || (s.held[other] >> j & 1)))
+                        block.row[i][j] = 0;
+        }
+        for (int i = 0; i < 3; ++i)
+            if (s.held[n] >> i & 1) down[i] = 0;
+        descent[n] = s.weight * down;
+    });
+}
+
+// The velocities that held directions must have.
+void impose(const Share& s, double time, double dt, std::span<Vec3> v) {
+    for (const Pin& pin : s.properties->pins) {
+        if (time >= pin.release) continue;
+        const Pose before = pose_at(pin.script, pin.frame, time);
+        const Pose after = pose_at(pin.script, pin.frame, time + dt);
+        for (const int n : pin.nodes) {
+            const Vec3 to = after.to_world(before.to_body(s.start[n]));
+            for (int a = 0; a < 3; ++a)
+                if (pin.axes[a]) v[n][a] = (to[a] - s.start[n][a]) / dt;
+        }
+    }
+}
+
+double gap_at_end(const ElasticContact& c, std::span<const Vec3> v, double dt) {
+    return c.gap + dt * (c.normal.times(v) + c.drift);
+}
+
+// Whether a contact sticks or slides, and which way. It sticks as a damper that gives way slowly, until that
+// would ask for more than friction can give; then friction pulls against the sliding, and what slides the
+// other way after that sticks again.
+struct FrictionState {
+    bool slides = false;
+    double a = 0, b = 0;   // the direction, along the two tangents
+    bool pressed = false;  // the contact took part in the last solve
+    double normal = 0;     // the pressing impulse that came out of it [N s]
+};
+
+std::array<double, 2> sliding(const ElasticContact& c, std::span<const Vec3> v) {
+    return {c.tangent[0].times(v) + c.slide[0], c.tangent[1].times(v) + c.slide[1]};
+}
+
+// After a solve that ended with v. A contact that took no part in it has not been pressed by anything yet:
+// what its depth alone would say of its force may be wrong by orders of magnitude. Returns whether friction
+// changed enough to solve again.
+bool update_friction(const std::vector<ElasticContact>& contacts, std::span<const Vec3> v, double dt,
+                     std::vector<FrictionState>& states) {
+    bool changed = false;
+    double largest = 0;
+    std::vector<double> before(contacts.size());
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        FrictionState& state = states[i];
+        const double gap = gap_at_end(contacts[i], v, dt);
+        before[i] = state.normal;
+        state.normal = state.pressed ? contacts[i].stiffness * dt * std::max(0.0, -gap) : 0;
+        state.pressed = gap < 0;
+        largest = std::max(largest, state.normal);
+        if (contacts[i].friction == 0 || gap >= 0) continue;
+        const auto [a, b] = sliding(contacts[i], v);
+        const double speed = std::hypot(a, b);
+        const bool slides = state.slides ? a * state.a + b * state.b > 0 : speed > sticking_speed;
+        changed |= slides != state.slides;
+        state.slides = slides;
+        if (slides) state.a = a / speed, state.b = b / speed;
+    }
+    for (std::size_t i = 0; i < contacts.size(); ++i)
+        changed |= contacts[i].friction > 0 && std::abs(states[i].normal - before[i]) > 0.05 * largest;
+    return changed;
+}
+
+// Before the first solve: what slid slides on, and what pressed presses on.
+std::vector<FrictionState> friction_at_start(const std::vector<ElasticContact>& contacts,
+                                             std::span<const Vec3> v, double dt) {
+    std::vector<FrictionState> states(contacts.size());
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        FrictionState& state = states[i];
+        state.pressed = contacts[i].gap < 0;
+        state.normal = contacts[i].stiffness * dt * std::max(0.0, -contacts[i].gap);
+        const auto [a, b] = sliding(contacts[i], v);
+        const double speed = std::hypot(a, b);
+        state.slides = speed > sticking_speed;
+        if (state.slides) state.a = a / speed, state.b = b / speed;
+    }
+    return states;
+}
+
+// What contacts add to energy, gradient and second derivative. Pressing forces and directions of friction are
+// those of the last iteration: a fixed quadratic while a step of Newton's is judged.
+struct ContactTerms {
+    std::vector<BlockRow> rows;
+    struct Friction {
+        double pull = 0;                    // along the state's direction [N s]
+        double damper_a = 0, damper_b = 0;  // along and across it, or along both tangents [N s^2/m]
+    };
+    std::vector<Friction> friction;  // of each contact
+};
+
+// Sliding along a direction and across it.
+std::array<double, 2> turned(const FrictionState& state, std::array<double, 2> slide) {
+    if (!state.slides) return slide;
+    return {slide[0] * state.a + slide[1] * state.b, slide[1] * state.a - slide[0] * state.b};
+}
+BlockRow turned_row(const ElasticContact& c, double a, double b) {
+    BlockRow row = c.tangent[0];
+    for (int k = 0; k < row.count; ++k)
+        row.coefficient[k] = a * c.tangent[0].coefficient[k] + b * c.tangent[1].coefficient[k];
+    return row;
+}
+
+ContactTerms linearize_contacts(const std::vector<ElasticContact>& contacts,
+                                const std::vector<FrictionState>& states, std::span<const Vec3> v, double dt,
+                                std::span<Vec3> descent) {
+    ContactTerms terms;
+    terms.friction.resize(contacts.size());
+    const auto add = [&](BlockRow row, double stiffness, double slope) {
+        for (int k = 0; k < row.count; ++k) descent[row.block[k]] -= slope * row.coefficient[k];
+        row.stiffness = stiffness;
+        terms.rows.push_back(row);
+    };
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        const ElasticContact& c = contacts[i];
+        const double gap = gap_at_end(c, v, dt);
+        if (gap >= 0) continue;
+        add(c.normal, c.stiffness * dt * dt, c.stiffness * dt * gap);
+        const FrictionState& state = states[i];
+        if (c.friction * state.normal == 0) continue;
+        const std::array<double, 2> slide = sliding(c, v), own = turned(state, slide);
+        const double most = c.friction * state.normal;
+        ContactTerms::Friction& f = terms.friction[i];
+        if (state.slides) {
+            f.pull = most;
+            f.damper_b = most / std::max(std::hypot(slide[0], slide[1]), sticking_speed);
+            add(turned_row(c, state.a, state.b), 0, f.pull);
+            add(turned_row(c, -state.b, state.a), f.damper_b, f.damper_b * own[1]);
+        } else {
+            f.damper_a = f.damper_b = most / sticking_speed;
+            add(c.tangent[0], f.damper_a, f.damper_a * own[0]);
+            add(c.tangent[1], f.damper_b, f.damper_b * own[1]);
+        }
+    }
+    return terms;
+}
+
+double energy(const std::vector<ElasticContact>& contacts, const std::vector<FrictionState>& states,
+              const ContactTerms& terms, std::span<const Vec3> v, double dt) {
+    double sum = 0;
+    for (std::size_t i = 0; i < contacts.size(); ++i) {
+        const double gap = std::min(0.0, gap_at_end(contacts[i], v, dt));
+        sum += 0.5 * contacts[i].stiffness * gap * gap;
+        const ContactTerms::Friction& f = terms.friction[i];
+        if (f.damper_b == 0) continue;
+        const std::array<double, 2> own = turned(states[i], sliding(contacts[i], v));
+        sum += f.pull * own[0] + 0.5 * (f.damper_a * own[0] * own[0] + f.damper_b * own[1] * own[1]);
+    }
+    return sum;
+}
+
+}  // namespace
+
+struct ElasticStepper::Parts {
+    std::vector<Share> shares;
+    std::vector<const ElasticMesh*> meshes;
+    std::vector<std::unique_ptr<BlockPreconditioner>> preconditioners;
+
+    // One share for each body, and its preconditioner.
+    void prepare(const std::vector<ElasticBody>& bodies,
+                 const std::vector<const ElasticProperties*>& properties, Vec3 gravity, double time,
+                 double dt) {
+        shares.resize(bodies.size());
+        meshes.resize(bodies.size());
+        preconditioners.resize(bodies.size());
+        for (std::size_t b = 0; b < bodies.size(); ++b) {
+            const ElasticMesh* mesh = bodies[b].mesh.get();
+            if (meshes[b] != mesh) {
+                meshes[b] = mesh;
+                shares[b] = {};
+                preconditioners[b] = choose_preconditioner(mesh->pattern, mesh->rest.nodes);
+            }
+            flotsam::prepare(shares[b], bodies[b], *properties[b], gravity, time, dt);
+        }
+    }
+    ElasticReport minimise(double time, double dt, std::vector<ElasticContact>& contacts,
+                           std::vector<RigidPartner>& partners, std::vector<Vec3>& v);
+};
+
+ElasticStepper::ElasticStepper() : parts_(std::make_unique<Parts>()) {}
+ElasticStepper::ElasticStepper(ElasticStepper&&) noexcept = default;
+ElasticStepper& ElasticStepper::operator=(ElasticStepper&&) noexcept = default;
+ElasticStepper::~ElasticStepper() = default;
+
+ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vector<ElasticContact>& contacts,
+                                              std::vector<RigidPartner>& partners, std::vector<Vec3>& v) {
+    // Unknowns: the nodes' velocities, body after body, then velocity and spin of each partner.
+    std::size_t blocks = 0;
+    double edge = 1e300, tolerance = 1e300;
+    int most = 1;
+    for (Share& s : shares) {
+        s.first = blocks;
+        blocks += s.start.size();
+        edge = std::min(edge, s.mesh->edge);
+        tolerance = std::min(tolerance, s.properties->newton_tolerance);
+        most = std::max(most, s.properties->newton_steps);
+    }
+    const std::size_t nodes = blocks;
+    blocks += 2 * partners.size();
+    v.assign(blocks, {});
+    std::vector<Vec3> descent(blocks), step(blocks), trial(blocks);
+    const auto part = [&](const Share& s, std::vector<Vec3>& all) {
+        return std::span(all).subspan(s.first, s.start.size());
+    };
+    for (Share& s : shares) impose(s, time, dt, part(s, v));
+    for (std::size_t p = 0; p < partners.size(); ++p) {
+        v[nodes + 2 * p] = partners[p].free.velocity;
+        v[nodes + 2 * p + 1] = partners[p].free.spin;
+    }
+    const auto partner_energy = [&](std::span<const Vec3> u) {
+        double sum = 0;
+        for (std::size_t p = 0; p < partners.size(); ++p) {
+            const Vec3 gain = u[nodes + 2 * p] - partners[p].free.velocity;
+            const Vec3 turn = u[nodes + 2 * p + 1] - partners[p].free.spin;
+            sum += 0.5 * dot(gain, partners[p].mass * gain) + 0.5 * dot(turn, partners[p].inertia * turn);
+        }
+        return sum;
+    };
+    ContactTerms terms;
+    std::vector<FrictionState> states;
+    {
+        std::vector<Vec3> before = v;
+        for (const Share& s : shares)
+            std::copy(s.velocity.begin(), s.velocity.end(), part(s, before).begin());
+        states = friction_at_start(contacts, before, dt);
+    }
+    const auto total = [&](std::vector<Vec3>& u) {
+        double sum = partner_energy(u) + energy(contacts, states, terms, u, dt);
+        for (Share& s : shares) sum += energy(s, part(s, u));
+        return sum;
+    };
+
+    // A thin body without masses must first go the wrong way: a straight beam that is to bend by as much as
+    // it is long gets longer in the first step, and only the second one brings it to its length again.
+    const bool search = most > 1 && !shares.empty() && shares.front().inertia > 0;
+    ElasticReport report;
+    for (Share& s : shares) place(s, part(s, v));
+    for (; report.newton_steps < most; ++report.newton_steps) {
+        BlockSystem system;
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            Share& s = shares[i];
+            linearize_share(s, part(s, v), part(s, descent));
+            system.parts.push_back({&s.matrix, preconditioners[i].get(), s.at});
+        }
+        for (std::size_t p = 0; p < partners.size(); ++p) {
+            system.singles.push_back(partners[p].mass);
+            system.singles.push_back(partners[p].inertia);
+            descent[nodes + 2 * p] = partners[p].mass * (partners[p].free.velocity - v[nodes + 2 * p]);
+            descent[nodes + 2 * p + 1] = partners[p].inertia * (partners[p].free.spin - v[nodes + 2 * p + 1]);
+        }
+        terms = linearize_contacts(contacts, states, v, dt, descent);
+        // Held nodes feel contacts but do not give way.
+        for (const Share& s : shares)
+            for (std::size_t n = 0; n < s.held.size(); ++n)
+                for (int a = 0; s.held[n] && a < 3; ++a)
+                    if (s.held[n] >> a & 1) descent[s.first + n][a] = 0;
+        for (BlockRow& row : terms.rows)
+            for (int k = 0; k < row.count; ++k)
+                for (const Share& s : shares)
+                    if (row.block[k] >= int(s.first) && row.block[k] < int(s.first + s.start.size()))
+                        for (int a = 0; a < 3; ++a)
+                            if (s.held[row.block[k] - s.first] >> a & 1) row.coefficient[k][a] = 0;
+        system.rows = terms.rows;
+        std::fill(step.begin(), step.end(), Vec3{});
+        const SolveReport solve = flotsam::solve(
+            system, descent, step, {.relative = 1e-6, .absolute = 1e-300, .max_iterations = 2000});
+        report.solver_iterations += solve.iterations;
+        if (!solve.converged) {
+            // The true stiffness may have no minimum nearby; then the next step does without what it is
+            // negative in.
+            bool all_definite = true;
+            for (Share& s : shares) all_definite &= std::exchange(s.definite, true);
+            if (!all_definite) continue;
+            report.converged = false;
+            return report;
+        }
+        for (Share& s : shares) s.definite = s.inertia > 0;
+        // Shorter and shorter, until the energy falls as its slope says.
+        const double slope = fixed_sum<double>(std::int64_t(blocks), grain,
+                                               [&](std::int64_t n) { return dot(descent[n], step[n]); });
+        double before = partner_energy(v) + energy(contacts, states, terms, v, dt);
+        for (const Share& s : shares) before += sum_energy(s, part(s, v));
+        double share = 1;
+        for (int halving = 0;; ++halving, share *= 0.5) {
+            parallel_for(std::int64_t(blocks), grain,
+                         [&](std::int64_t n) { trial[n] = v[n] + share * step[n]; });
+            if (!search || halving == 12) break;
+            // What rounding leaves of two large numbers is no fall and no rise.
+            if (total(trial) <= before - 1e-4 * share * slope + 1e-12 * std::abs(before)) break;
+        }
+        v.swap(trial);
+        for (Share& s : shares) place(s, part(s, v));
+        report.correction =
+            share * dt / edge * parallel_max(std::int64_t(blocks), grain, 0, [&](std::int64_t n) {
+                return n < std::int64_t(nodes) ? length(step[n]) : 0;
+            });
+        if (!std::isfinite(report.correction)) {
+            report.converged = false;
+            return report;
+        }
+        const bool changed = update_friction(contacts, v, dt, states);
+        if (report.correction < tolerance && !changed) {
+            ++report.newton_steps;
+            break;
+        }
+    }
+    for (std::size_t p = 0; p < partners.size(); ++p)
+        partners[p].motion = {v[nodes + 2 * p], v[nodes + 2 * p + 1]};
+    return report;
+}
+
+ElasticReport ElasticStepper::step(std::vector<ElasticBody>& bodies,
+                                   const std::vector<const ElasticProperties*>& properties, Vec3 gravity,
+                                   double time, double dt, std::vector<ElasticContact> contacts,
+                                   std::vector<RigidPartner>* partners) {
+    parts_->prepare(bodies, properties, gravity, time, dt);
+    std::vector<RigidPartner> none;
+    std::vector<Vec3> v;
+    const ElasticReport report = parts_->minimise(time, dt, contacts, partners ? *partners : none, v);
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+        const Share& s = parts_->shares[b];
+        if (!report.converged) continue;
+        const bool midpoint = s.h < dt;
+        for (std::size_t n = 0; n < s.start.size(); ++n) {
+            const Vec3 now = v[s.first + n];
+            bodies[b].position[n] = s.start[n] + dt * now;
+            bodies[b].velocity[n] = midpoint ? 2 * now - s.velocity[n] : now;
+            // What is held moves as it is told, also at the end of the step.
+            for (int a = 0; a < 3; ++a)
+                if (s.held[n] >> a & 1) bodies[b].velocity[n][a] = now[a];
+        }
+    }
+    return report;
+}
+
+ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<ElasticBody>& bodies,
+                                    const std::vector<const ElasticProperties*>& properties,
+                                    ContactScene scene, std::vector<RigidPartner>& partners, double time,
+                                    double dt) {
+    ElasticReport whole;
+    double left = dt;
+    while (left > 0) {
+        // Where something may touch, no node goes further than two edges at once: a body that is pressed flat
+        // within a single step has gone through before its contacts were found.
+        double piece = left;
+        std::vector<ElasticContact> contacts = find_contacts(bodies, partners, scene, piece);
+        if (!contacts.empty()) {
+            double fastest = 0, edge = 1e300;
+            for (const ElasticBody& body : bodies) {
+                fastest = std::max(fastest, largest_speed(body) + length(scene.gravity) * left);
+                edge = std::min(edge, body.mesh->edge);
+            }
+            for (const ContactObstacle& o : scene.obstacles)
+                fastest = std::max(fastest, length(o.motion.velocity));
+            const double pieces = std::ceil(std::min(left * fastest / (2 * edge), 32.0));
+            if (pieces > 1) {
+                piece = left / pieces;
+                contacts = find_contacts(bodies, partners, scene, piece);
+            }
+        }
+        const ElasticReport report = stepper.step(bodies, properties, scene.gravity, time + dt - left, piece,
+                                                  std::move(contacts), &partners);
+        whole.newton_steps += report.newton_steps;
+        whole.solver_iterations += report.solver_iterations;
+        whole.correction = std::max(whole.correction, report.correction);
+        whole.converged = report.converged;
+        if (!report.converged) return whole;
+        for (RigidPartner& partner : partners) {
+            partner.free = partner.motion;
+            partner.center += partner.motion.velocity * piece;
+        }
+        for (ContactObstacle& o : scene.obstacles) {
+            if (o.partner >= 0) {
+                const RigidPartner& partner = partners[o.partner];
+                const Vec3 center = partner.center - partner.motion.velocity * piece;
+                o.motion = {partner.motion.at(o.pose.position - center), partner.motion.spin};
+            }
+            o.pose = {o.pose.position + o.motion.velocity * piece,
+                      rotation_by(o.motion.spin * piece) * o.pose.rotation};
+        }
+        left = piece < left ? left - piece : 0;
+    }
+    return whole;
+}
+
+ElasticReport ElasticStepper::rest(std::vector<ElasticBody>& bodies,
+                                   const std::vector<const ElasticProperties*>& properties, Vec3 gravity) {
+    parts_->prepare(bodies, properties, gravity, 0, 1);
+    for (Share& s : parts_->shares) {
+        s.h = s.weight = 1;
+        s.inertia = 0;
+        // Without masses, bent thin bodies need the true stiffness: half of a beam is pressed, and what that
+        // half would rather do decides how the whole one bends.
+        s.definite = false;
+    }
+    std::vector<RigidPartner> none;
+    std::vector<ElasticContact> nothing;
+    std::vector<Vec3> v;
+    const ElasticReport report = parts_->minimise(0, 1, nothing, none, v);
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+        const std::size_t first = parts_->shares[b].first;
+        for (std::size_t n = 0; report.converged && n < bodies[b].position.size(); ++n) {
+            bodies[b].position[n] += v[first + n];
+            bodies[b].velocity[n] = {};
+        }
+    }
+    return report;
+}
+
+void linearize(const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity, double time,
+               double dt, SolidSystem& system) {
+    ElasticProperties euler = properties;
+    euler.integrator = ElasticIntegrator::backward_euler;
+    Share s{};
+    s.matrix = std::move(system.matrix);
+    prepare(s, body, euler, gravity, time, dt);
+    std::vector<Vec3> v(body.position.size());
+    place(s, v);
+    system.rhs.resize(v.size());
+    linearize_share(s, v, system.rhs);
+    system.matrix = std::move(s.matrix);
+    system.dt = dt;
+}
+
+std::vector<unsigned char> held_axes(const ElasticBody& body, const ElasticProperties& properties,
+                                     double time) {
+    std::vector<unsigned char> held(body.position.size(), 0);
+    for (const Pin& pin : properties.pins)
+        for (const int n : pin.nodes)
+            for (int a = 0; time < pin.release && a < 3; ++a)
+                if (pin.axes[a]) held[n] = static_cast<unsigned char>(held[n] | (1 << a));
+    return held;
+}
+
+std::vector<Vec3> outer_forces(const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity) {
+    std::vector<Vec3> force(body.position.size());
+    for (std::size_t n = 0; n < force.size(); ++n) force[n] = body.mesh->mass[n] * gravity;
+    const std::vector<Vec3>& x = body.position;
+    for (const ElasticLoad& load : properties.loads) {
+        for (const int n : load.nodes) force[n] += load.force / double(load.nodes.size());
+        for (const Int3 t : load.triangles) {
+            const Vec3 area = 0.5 * cross(x[t.y] - x[t.x], x[t.z] - x[t.x]);
+            for (int c = 0; c < 3; ++c) force[t[c]] -= area * (load.pressure / 3);
+        }
+    }
+    return force;
+}
+
+void gather_forces(const ElasticMesh& mesh, const std::vector<ElementForces>& forces,
+                   std::vector<Vec3>& sum) {
+    sum.resize(mesh.rest.nodes.size());
+    parallel_for(std::ssize(sum), grain, [&](std::int64_t n) {
+        Vec3 total;
+        for (std::int64_t k = mesh.node_begin[n]; k < mesh.node_begin[n + 1]; ++k)
+            total += forces[mesh.node_source[k] / 4].force[mesh.node_source[k] % 4];
+        sum[n] = total;
+    });
+}
+
+void gather_stiffness(const ElasticMesh& mesh, const std::vector<ElementStiffness>& blocks,
+                      BlockMatrix& sum) {
+    parallel_for(sum.rows(), 64, [&](std::int64_t row) {
+        for (int k = sum.row_begin[row]; k < sum.row_begin[row + 1]; ++k) {
+            Mat3 total;
+            for (std::int64_t s = mesh.block_begin[k]; s < mesh.block_begin[k + 1]; ++s) {
+                const std::int64_t source = mesh.block_source[s];
+                const int a = int(source / 4 % 4), b = int(source % 4);
+                const ElementStiffness& element = blocks[source / 16];
+                // Below the diagonal the block is the transpose of the one above.
+                total =
+                    total + (a <= b ? element[pair_number(a, b)] : element[pair_number(b, a)].transposed());
+            }
+            sum.value[k] = total;
+        }
+    });
+}
+
+}  // namespace flotsam

@@ -1,0 +1,189 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "elastic_bodies.h"
+#include "geometry/isosurface_stuffing.h"
+#include "geometry/solid_shape.h"
+
+using namespace flotsam;
+
+namespace {
+
+constexpr double frame = 1 / 24.0;
+
+ElasticMaterial soft(double young = 1e5) {
+    ElasticMaterial material;
+    material.young = young;
+    return material;
+}
+
+ContactScene floor_scene(std::size_t bodies, double friction = 0.5) {
+    ContactScene scene;
+    scene.sides = {{-50, 0, -50}, {50, 50, 50}};
+    scene.closed = {false, false, true, false, false, false};
+    scene.friction.assign(bodies, friction);
+    scene.gravity = {0, -9.81, 0};
+    return scene;
+}
+
+struct Run {
+    std::vector<const ElasticProperties*> properties;
+    std::vector<ElasticBody> bodies;
+    ContactScene scene;
+    std::vector<RigidPartner> partners{};
+    ElasticStepper stepper{};
+
+    void step(double dt) {
+        CHECK(advance_with_contacts(stepper, bodies, properties, scene, partners, 0, dt).converged);
+    }
+    double lowest(int axis = 1, std::size_t b = 0) const {
+        double low = 1e300;
+        for (const Vec3 p : bodies[b].position) low = std::min(low, p[axis]);
+        return low;
+    }
+    double highest(int axis = 1, std::size_t b = 0) const {
+        double high = -1e300;
+        for (const Vec3 p : bodies[b].position) high = std::max(high, p[axis]);
+        return high;
+    }
+};
+
+ElasticProperties ball(double radius, double spacing, const ElasticMaterial& material) {
+    ElasticProperties p;
+    p.mesh = std::make_shared<ElasticMesh>(
+        make_elastic_mesh(stuff(*solid_sphere(radius, spacing).distance, spacing), material));
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("a cube thrown at the floor comes to rest on it") {
+    for (const double young : {3e4, 1e7}) {
+        CAPTURE(young);
+        ElasticMaterial material = soft(young);
+        material.stiffness_damping = 0.01;
+        ElasticProperties p = lattice_properties({0.4, 0.4, 0.4}, {4, 4, 4}, material);
+        p.velocity = {0, -10, 0};
+        Run run{{&p}, {make_elastic_body(0, p, {{0, 1, 0}, {}})}, floor_scene(1)};
+        double deepest = 0;
+        for (int i = 0; i < 100; ++i) {
+            run.step(frame);
+            deepest = std::min(deepest, run.lowest());
+        }
+        // The floor gives way by a small share of a tetrahedron's edge (0.1 m).
+        CHECK(deepest > -0.02);
+        CHECK(run.lowest() > -0.003);
+        CHECK(run.lowest() < 0.003);
+        CHECK(largest_speed(run.bodies[0]) < 0.02);
+    }
+}
+
+TEST_CASE("nothing passes through a thin plate at 10 m/s, at one step a frame") {
+    const SolidShape plate = solid_box({2, 0.02, 2});
+    for (const double young : {1e4, 1e6})
+        for (const double offset : {0.0, 0.37}) {
+            CAPTURE(young);
+            const ElasticProperties start = ball(0.2, 0.08, soft(young));
+            ElasticProperties p = start;
+            p.velocity = {1, -10, 0.5};
+            Run run{{&p}, {make_elastic_body(0, p, {{0, 0.6 + offset, 0}, {}})}, floor_scene(1)};
+            run.scene.closed = {};
+            run.scene.obstacles.push_back({plate.distance, {}, {}, &plate.mesh, 0.5, -1});
+            double deepest = 1;
+            for (int i = 0; i < 24; ++i) {
+                run.step(frame);
+                if (std::abs(run.lowest(0)) < 1) deepest = std::min(deepest, run.lowest());
+            }
+            CHECK(deepest > 0.01 - 0.02);
+            CHECK(center_of_mass(run.bodies[0]).y > 0.1);
+        }
+}
+
+TEST_CASE("two elastic balls at 10 m/s each bounce off each other and keep their momentum") {
+    ElasticProperties a = ball(0.2, 0.09, soft(3e5)), b = a;
+    a.velocity = {10, 0, 0};
+    b.velocity = {-10, 0, 0};
+    Run run{{&a, &b},
+            {make_elastic_body(0, a, {{-0.7, 1, 0}, {}}), make_elastic_body(1, b, {{0.7, 1.05, 0.02}, {}})},
+            floor_scene(2)};
+    run.scene.closed = {};
+    run.scene.gravity = {};
+    const Vec3 before = momentum(run.bodies[0]) + momentum(run.bodies[1]);
+    const double scale = length(momentum(run.bodies[0]));
+    for (int i = 0; i < 12; ++i) {
+        run.step(frame);
+        CHECK(center_of_mass(run.bodies[0]).x < center_of_mass(run.bodies[1]).x);
+        CHECK(length(momentum(run.bodies[0]) + momentum(run.bodies[1]) - before) < 1e-6 * scale);
+    }
+    CHECK(momentum(run.bodies[0]).x < 0);
+    CHECK(momentum(run.bodies[1]).x > 0);
+}
+
+TEST_CASE("an elastic ball and a free rigid box share momentum") {
+    const SolidShape box = solid_box({0.4, 0.4, 0.4});
+    for (const double mass : {1.0, 60.0, 5000.0}) {
+        CAPTURE(mass);
+        ElasticProperties p = ball(0.2, 0.09, soft(1e5));
+        p.velocity = {10, 0, 0};
+        Run run{{&p}, {make_elastic_body(0, p, {{-0.8, 0.05, 0}, {}})}, floor_scene(1, 0.3)};
+        run.scene.closed = {};
+        run.scene.gravity = {};
+        RigidPartner partner;
+        partner.mass = Mat3::diagonal({mass, mass, mass});
+        partner.inertia = Mat3::diagonal({1, 1, 1}) * (mass * 0.16 / 6);
+        run.partners = {partner};
+        run.scene.obstacles.push_back({box.distance, {}, {}, &box.mesh, 0.3, 0});
+        const Vec3 push = momentum(run.bodies[0]), turn = angular_momentum(run.bodies[0]);
+        for (int i = 0; i < 20; ++i) {
+            run.step(0.01);
+            RigidPartner& r = run.partners[0];
+            ContactObstacle& o = run.scene.obstacles[0];
+            o.motion = r.motion;
+            o.pose = {r.center, rotation_by(r.motion.spin * 0.01) * o.pose.rotation};
+            const Vec3 all = momentum(run.bodies[0]) + mass * r.motion.velocity;
+            CHECK(length(all - push) < 1e-6 * length(push));
+            CHECK(center_of_mass(run.bodies[0]).x < r.center.x);
+        }
+        const RigidPartner& r = run.partners[0];
+        const Vec3 spun = r.inertia * r.motion.spin + mass * cross(r.center, r.motion.velocity);
+        // Implicit Euler slows spinning; what is left must still be about what there was.
+        CHECK(length(angular_momentum(run.bodies[0]) + spun - turn) < 0.05 * length(push) * 0.2);
+        CHECK(r.motion.velocity.x > 0.1 * 10 * 33.5 / (33.5 + mass));
+    }
+}
+
+TEST_CASE("friction stops a sliding block where it should, and holds it on a slope") {
+    const ElasticProperties start = lattice_properties({0.4, 0.2, 0.4}, {4, 2, 4}, soft(1e6));
+    ElasticProperties p = start;
+    p.velocity = {3, 0, 0};
+    Run run{{&p}, {make_elastic_body(0, p, {{0, 0.1, 0}, {}})}, floor_scene(1, 0.3)};
+    for (int i = 0; i < 240; ++i) run.step(0.01);
+    CHECK(center_of_mass(run.bodies[0]).x == doctest::Approx(9 / (2 * 0.3 * 9.81)).epsilon(0.03));
+
+    // tan 0.25 = 0.255 < 0.3 < 0.365 = tan 0.35
+    for (const double slope : {0.25, 0.35}) {
+        Run on_slope{{&start}, {make_elastic_body(0, start, {{0, 0.1, 0}, {}})}, floor_scene(1, 0.3)};
+        on_slope.scene.gravity = {9.81 * std::sin(slope), -9.81 * std::cos(slope), 0};
+        for (int i = 0; i < 100; ++i) on_slope.step(0.01);
+        const double went = center_of_mass(on_slope.bodies[0]).x;
+        if (slope < 0.3)
+            CHECK(went < 0.002);
+        else
+            CHECK(went ==
+                  doctest::Approx(0.5 * 9.81 * (std::sin(slope) - 0.3 * std::cos(slope))).epsilon(0.05));
+    }
+}
+
+TEST_CASE("a corner between the nodes does not poke into a soft body") {
+    // An upright cube on its corner's edge would meet no node of the coarse slab.
+    const SolidShape wedge = solid_box({0.1, 0.1, 0.1});
+    ElasticProperties p = lattice_properties({0.9, 0.2, 0.9}, {3, 1, 3}, soft(2e5));
+    Run run{{&p}, {make_elastic_body(0, p, {{0, 0.35, 0}, {}})}, floor_scene(1)};
+    run.scene.closed = {};
+    run.scene.obstacles.push_back({wedge.distance, {{0, 0.1, 0}, {}}, {}, &wedge.mesh, 0.5, -1});
+    for (int i = 0; i < 48; ++i) run.step(frame);
+    CHECK(run.highest() > 0.15);  // its top: it hangs over the cube and has not fallen through
+    CHECK(center_of_mass(run.bodies[0]).y > 0.1);
+}

@@ -1,0 +1,216 @@
+// Scenes with elastic solids: what they may say, what runs of them keep and write.
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "core/check.h"
+#include "core/state_hash.h"
+#include "geometry/tet_reader.h"
+#include "io/atomic_file.h"
+#include "io/run.h"
+#include "io/tet_vtk.h"
+#include "saved_state.h"
+#include "scene/scene.h"
+#include "scratch_folder.h"
+#include "sim/driver.h"
+
+using namespace flotsam;
+
+namespace {
+
+constexpr const char* head = R"(
+[scene]
+duration = 0.5
+[domain]
+size = [1.0, 1.0, 1.0]
+resolution = 20
+)";
+
+std::string jelly(const std::string& more = "", const std::string& shape = "box = [0.3, 0.3, 0.3]") {
+    return std::string(head) + "[[solid]]\nname = \"jelly\"\nmotion = \"elastic\"\nshape = { " + shape +
+           " }\nposition = [0.5, 0.4, 0.5]\ndensity = 1000\nstiffness = 1e4\n" + more;
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        parse_scene(text, "test.toml");
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+bool refused(const std::string& text, const char* what) {
+    const std::string said = refusal(text);
+    CAPTURE(said);
+    return said.find(what) != std::string::npos;
+}
+
+// Two soft bodies, a rigid one below them.
+const std::string pile = jelly("elastic = { cells = [3, 3, 3] }\n") + R"(
+[[solid]]
+name = "ball"
+motion = "elastic"
+shape = { sphere = 0.12 }
+position = [0.52, 0.75, 0.5]
+velocity = [0, -2, 0]
+density = 800
+stiffness = 3e4
+elastic = { model = "neo-hookean", spacing = 0.08, integrator = "midpoint" }
+[[solid]]
+name = "crate"
+motion = "rigid"
+shape = { box = [0.4, 0.2, 0.4] }
+position = [0.5, 0.1, 0.5]
+density = 300
+)";
+
+}  // namespace
+
+TEST_CASE("an elastic solid needs little, and what it cannot have is refused in words") {
+    CHECK(refusal(jelly()) == "");
+    CHECK(refusal(jelly("", "sphere = 0.2")) == "");
+    CHECK(refusal(jelly(
+              "elastic = { model = \"linear\", poisson = 0.45, spacing = 0.1, stiffness_damping = 0.01 }")) ==
+          "");
+    CHECK(refused(jelly("[[liquid.fill]]\nlevel = 0.2"), "elastic solids and liquid together yet"));
+    CHECK(refused(jelly("elastic = { cells = [3, 3, 3] }", "sphere = 0.2"), "only a box"));
+    CHECK(refused(jelly("elastic = { cells = [3, 3, 3], spacing = 0.1 }"), "exclude each other"));
+    CHECK(refused(jelly("elastic = { spacing = 0.001 }"), "tetrahedra"));
+    CHECK(refused(jelly("elastic = { spacing = 0.6 }", "sphere = 0.2"), "do not fit"));
+    CHECK(refused(jelly("elastic = { poisson = 0.5 }"), "poisson"));
+    CHECK(refused(jelly("elastic = { modle = \"linear\" }"), "did you mean 'model'"));
+    CHECK(refused(jelly("elastic = { tets = \"none.msh\" }"), "none.msh"));
+    CHECK(refused(jelly("springs = { spacing = 0.1 }"), "only a solid made of springs"));
+    CHECK(refused(jelly("mass = 3"), "only a rigid solid"));
+    CHECK(refused(jelly("[[solid.pin]]\nbox = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] }"), "no node"));
+    CHECK(
+        refused(jelly("[[solid.load]]\nforce = [0, 1, 0]\nbox = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] }"),
+                "nothing of \"jelly\""));
+    CHECK(refused(jelly("[[solid.load]]\nbox = { min = [0, 0, 0], max = [1, 1, 1] }"), "force"));
+    CHECK(refused(std::string(head) +
+                      "[[solid]]\nname = \"a\"\nmotion = \"elastic\"\nshape = { sphere = 0.2 }\n"
+                      "position = [0.5, 0.5, 0.5]\n",
+                  "needs its stiffness"));
+    std::string rigid = jelly("[[solid.pin]]\nbox = { min = [0, 0, 0], max = [1, 1, 1] }");
+    rigid.replace(rigid.find("\"elastic\""), 9, "\"static\"");
+    CHECK(refused(rigid, "only an elastic solid has 'pin'"));
+    CHECK(refused(jelly() + "[scene2]\n", "scene2"));
+    std::string other = jelly();
+    other.replace(other.find("duration"), 0, "method = \"marker-springs\"\n");
+    CHECK(refused(other, "does not admit elastic"));
+}
+
+TEST_CASE("pins hold, handles pull, loads push, and a squeezed cube springs back") {
+    const auto run = [](const std::string& text, double until,
+                        const std::function<void(const World&)>& watch) {
+        const Scene scene = parse_scene(text, "test.toml");
+        Driver driver(scene.scenario, make_scheme("cut-cell"));
+        driver.start();
+        while (driver.world().time < until - 1e-9) {
+            driver.advance();
+            watch(driver.world());
+        }
+    };
+    const std::string pin = "[[solid.pin]]\nbox = { min = [0.34, 0, 0], max = [0.36, 1, 1] }\n";
+    run(jelly("elastic = { cells = [4, 2, 2] }\n" + pin), 0.5, [](const World& world) {
+        const ElasticBody& body = world.elastics[0];
+        for (std::size_t n = 0; n < body.position.size(); ++n)
+            if (body.mesh->rest.nodes[n].x < -0.149)
+                CHECK(length(body.position[n] - body.mesh->rest.nodes[n] - Vec3{0.5, 0.4, 0.5}) < 1e-12);
+    });
+    // Held at one side, carried up by the handle; let go at 0.3 s.
+    double top = 0;
+    run(jelly("elastic = { cells = [4, 2, 2] }\n" + pin + "velocity = [0, 0.5, 0]\nrelease = 0.3\n"), 0.5,
+        [&](const World& world) {
+            const ElasticBody& body = world.elastics[0];
+            if (std::abs(world.time - 0.25) < 1e-9)
+                for (std::size_t n = 0; n < body.position.size(); ++n)
+                    if (body.mesh->rest.nodes[n].x < -0.149)
+                        CHECK(body.position[n].y ==
+                              doctest::Approx(body.mesh->rest.nodes[n].y + 0.4 + 0.5 * 0.25).epsilon(1e-9));
+            top = center_of_mass(body).y;
+        });
+    CHECK(top < 0.45);  // it fell after that
+    std::string floating = jelly(
+        "[[solid.load]]\nforce = [0, 264.87, 0]\nbox = { min = [0, 0, 0], max = [1, 1, 1] }\n");  // its
+                                                                                                  // weight
+    run(floating, 0.5, [](const World& world) {
+        CHECK(std::abs(momentum(world.elastics[0]).y) < 0.5);  // 132 without it
+    });
+    double last = 0;
+    run(jelly("elastic = { squeeze = [0.5, 0.5, 0.5], stiffness_damping = 0.01 }"), 0.5,
+        [&](const World& world) {
+            last = volume(world.elastics[0]) / 0.027;
+            if (world.step == 1) CHECK(last < 0.8);
+        });
+    CHECK(last > 0.9);
+}
+
+TEST_CASE("a run that is restored goes on with the same bits") {
+    const Scene scene = parse_scene(pile, "test.toml");
+    Driver whole(scene.scenario, make_scheme("cut-cell"));
+    whole.start();
+    SavedState half;
+    for (int i = 0; i < 12; ++i) {
+        whole.advance();
+        if (i == 5) {
+            SavingVisitor save;
+            whole.visit_state(save);
+            half = save.saved;
+        }
+    }
+    Driver second(scene.scenario, make_scheme("cut-cell"));
+    RestoringVisitor restore(half);
+    second.visit_state(restore);
+    for (int i = 6; i < 12; ++i) second.advance();
+    CHECK(second.world().elastics[0].position == whole.world().elastics[0].position);
+    CHECK(second.world().elastics[1].velocity == whole.world().elastics[1].velocity);
+    CHECK(second.world().bodies[0].center == whole.world().bodies[0].center);
+    // They did meet: the crate was pushed.
+    Vec3 pushed;
+    for (const BodySupport& support : whole.world().support) pushed += support.pushed.linear;
+    CHECK(pushed.y < 0);
+}
+
+TEST_CASE("what lies on a crate that stands on the floor rests there") {
+    std::string text = pile;
+    text.replace(text.find("duration = 0.5"), 14, "duration = 3.0");
+    const Scene scene = parse_scene(text, "test.toml");
+    Driver driver(scene.scenario, make_scheme("cut-cell"));
+    driver.start();
+    double lowest = 1;
+    Vec3 floor;
+    int steps = 0;
+    while (driver.frame() < driver.last_frame()) {
+        const auto [report, dt] = driver.advance();
+        lowest = std::min(lowest, driver.world().bodies[0].center.y);
+        if (driver.world().time > 2.5) floor += report.ledger.bodies.contacts / dt, ++steps;
+        CHECK(length(report.ledger.bodies.unaccounted) < 1e-9);
+    }
+    CHECK(lowest > 0.098);
+    const World& world = driver.world();
+    double low = 1;
+    for (const Vec3 p : world.elastics[0].position) low = std::min(low, p.y);
+    CHECK(low > 0.19);  // on the crate, 0.2 m high
+    CHECK(low < 0.21);
+    // The floor carries all three.
+    double weight = world.bodies[0].mass * 9.81;
+    for (const ElasticBody& body : world.elastics)
+        if (center_of_mass(body).y > 0.2) weight += body.mesh->total_mass() * 9.81;
+    CHECK(floor.y / steps == doctest::Approx(weight).epsilon(0.05));
+}
+
+TEST_CASE("stress goes to files that ParaView and our own reader understand") {
+    const Scene scene =
+        parse_scene(jelly("elastic = { cells = [2, 2, 2] }\n[output]\nstress = true"), "test.toml");
+    CHECK(scene.output.stress);
+    Driver driver(scene.scenario, make_scheme("cut-cell"));
+    driver.start();
+    for (int i = 0; i < 3; ++i) driver.advance();
+    const ScratchFolder folder;
+    write_tet_vtk(folder / "a.vtk", driver.world());
+    const TetMesh mesh = read_tet_mesh(folder / "a.vtk");
+    CHECK(mesh.tets.size() == 48);
+    CHECK(volume(mesh) == doctest::Approx(volume(driver.world().elastics[0])).epsilon(1e-6));
+    CHECK(read_file(folder / "a.vtk").find("SCALARS von_mises double") != std::string::npos);
+}
