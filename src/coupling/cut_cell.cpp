@@ -352,7 +352,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     Field<double> solved_phi = liquid.phi;
     ledger.droplets = count_droplets(liquid.phi, cells, domain);
     include_thin_liquid(solved_phi, cells, domain, scenario.gravity, liquid.open_volume);
-    close_voids(solved_phi, obstacles, domain);
+    close_voids(solved_phi, obstacles, domain, scenario.particle_volume() * double(liquid.particles.count()));
     stage_done("surface");
 
     // One solve: incompressibility, gravity and the free surface together.            [Alg. 3, 5-7 and 9]
