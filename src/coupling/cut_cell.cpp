@@ -245,8 +245,8 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
         if (fixed) obstacle.cut = fixed_cuts_[s];
         if (obstacle.cut) return;
         if (const int b = elastic_number(until.elastics, std::size_t(s)); b >= 0) {
-            obstacle.cut = std::make_shared<CutSolid>(cut_solid(
-                skin_of(until.elastics[b]), scenario.domain.cells, scenario.domain.h, {}, true));
+            obstacle.cut = std::make_shared<CutSolid>(
+                cut_solid(skin_of(until.elastics[b]), scenario.domain.cells, scenario.domain.h, {}, true));
             return;
         }
         // Elastic bodies are left out where there is no liquid.
@@ -468,8 +468,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
             next.support.push_back({pressed[b], contacts->given()[b]});
         contacts->repair(next.bodies);
     }
-    if (wet_elastic)
-        add_elastic(ledger.bodies, now, next, wet_elastic_.equation(), scenario, dt);
+    if (wet_elastic) add_elastic(ledger.bodies, now, next, wet_elastic_.equation(), scenario, dt);
     stage_done("pressure");
     if (!report.solve.converged) return report.reject("the pressure solve did not converge");
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");

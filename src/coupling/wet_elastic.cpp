@@ -22,8 +22,7 @@ Obstacle still_elastic_obstacle(const ElasticBody& body, const Domain& domain) {
     obstacle.deformation = std::make_shared<Deformation>(
         Deformation{surface, surface, std::vector<Vec3>(surface->mesh().vertices.size())});
     obstacle.nodes = std::make_shared<SurfaceNodes>(skin_nodes(*body.mesh, 0));
-    obstacle.cut =
-        std::make_shared<CutSolid>(cut_solid(surface->mesh(), domain.cells, domain.h, {}, true));
+    obstacle.cut = std::make_shared<CutSolid>(cut_solid(surface->mesh(), domain.cells, domain.h, {}, true));
     return obstacle;
 }
 

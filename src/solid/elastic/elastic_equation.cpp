@@ -246,8 +246,7 @@ ElasticEquation::Received ElasticEquation::received(std::size_t body) const {
     Received sum;
     for (std::size_t n = 0; n < s.start.size(); ++n) {
         sum.outside += dt_ * s.force[n];
-        sum.damping -=
-            dt_ * slow * s.mesh->mass[n] * (late * v_[s.first + n] + (1 - late) * s.velocity[n]);
+        sum.damping -= dt_ * slow * s.mesh->mass[n] * (late * v_[s.first + n] + (1 - late) * s.velocity[n]);
         sum.contacts += contact_push_[s.first + n];
     }
     return sum;
