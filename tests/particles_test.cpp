@@ -292,7 +292,7 @@ TEST_CASE("markers: many at a time go where one at a time goes, in any order and
 
         Particles one_by_one = markers;
         advance_particles(one_by_one, u, domain, dt);
-        const Vec3 at_start = advance_markers(markers, u, domain, dt);
+        const Vec3 at_start = advance_markers(markers, markers, u, domain, dt);
         CHECK(length(at_start - sum) < 1e-6 * double(markers.count()));
         double furthest = 0;
         for (std::int64_t i = 0; i < markers.count(); ++i)
