@@ -24,28 +24,6 @@ namespace flotsam {
 
 namespace {
 
-// Between faces that touch, cut cells leave slits that no free surface reaches. Each wants its volume kept
-// and can only push the same few bodies: more slits than the bodies have freedoms, and there is no answer at
-// all (a block on a plank threw water at 300 m/s). What holds less than a cell's worth of liquid is left out
-// of the solve, and contacts hold the bodies there. Says whether there was any.
-bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume) {
-    constexpr std::int64_t block = Tiling::side * Tiling::side * Tiling::side;
-    const Tiling& tiling = system.network.tiling();
-    bool any = false;
-    for (const std::vector<std::int64_t>& pocket : system.sealed) {
-        std::vector<std::int64_t> cells;
-        double volume = 0;
-        for (const std::int64_t n : pocket) {
-            cells.push_back(system.phi.tiling().find(tiling.first_cell(n / block)) + n % block);
-            volume += open_volume[cells.back()];
-        }
-        if (volume >= 1) continue;
-        for (const std::int64_t n : cells) system.phi[n] = system.domain->h;
-        any = true;
-    }
-    return any;
-}
-
 // How a body moves once friction has acted on it: V' = V + W (f - D (V' - V)), W its inverse mass.
 Twist after_drag(const MovableBody& body, const Drag& drag) {
     using Matrix = Eigen::Matrix<double, 6, 6>;
@@ -201,10 +179,10 @@ std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const 
             obstacle.deformation = std::make_shared<Deformation>(
                 Deformation{std::move(before), std::move(after), std::move(still)});
         } else if (solid.sequence) {
-            obstacle.deformation = std::make_shared<Deformation>(
-                Deformation{surface_of(solid, body_mesh_at(solid, from.time)),
-                            surface_of(solid, body_mesh_at(solid, until.time)),
-                            {}});
+            obstacle.deformation =
+                std::make_shared<Deformation>(Deformation{surface_of(solid, body_mesh_at(solid, from.time)),
+                                                          surface_of(solid, body_mesh_at(solid, until.time)),
+                                                          {}});
         }
         if (obstacle.deformation) obstacle.shape = obstacle.deformation->after;
     }
@@ -411,10 +389,10 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     liquid.potential = old.potential;
     if (wet_elastic)  //                                                                [Eq. 5.14]
         wet_elastic_.begin(scenario, now, next.elastics, halfway, middle, dt, movable);
-    const ProjectionReport projection = project(
-        system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed,
-        {&movable, contacts && contacts->any() ? BodyResponse(std::ref(*contacts)) : BodyResponse{},
-         wet_elastic ? &wet_elastic_ : nullptr});
+    const ProjectionReport projection =
+        project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed,
+                {&movable, contacts && contacts->any() ? BodyResponse(std::ref(*contacts)) : BodyResponse{},
+                 wet_elastic ? &wet_elastic_ : nullptr});
     if (wet_elastic) {
         report.newton_steps = wet_elastic_.equation().newton_steps();
         if (wet_elastic_.equation().failed()) return report.reject("the elastic solve did not converge");
@@ -482,8 +460,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     // The other half of the way, with the new velocity.
     for (RigidBody& body : next.bodies) advance(body, 0.5 * dt);
     if (wet_elastic) drift(next.elastics, elastic, middle, 0.5 * dt);
-    const std::vector<Obstacle> onwards = moving_obstacles(scenario, {middle, halfway, elastic_halfway},
-                                                           {end, next.bodies, wet_elastic ? next.elastics : none});
+    const std::vector<Obstacle> onwards = moving_obstacles(
+        scenario, {middle, halfway, elastic_halfway}, {end, next.bodies, wet_elastic ? next.elastics : none});
     if (settings.carrier == Carrier::apic)
         advance_by_own_velocity(liquid.particles, domain, 0.5 * dt, onwards);
     else

@@ -252,6 +252,23 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
     return system;
 }
 
+bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume) {
+    const Tiling& tiling = system.network.tiling();
+    bool any = false;
+    for (const std::vector<std::int64_t>& pocket : system.sealed) {
+        std::vector<std::int64_t> cells;
+        double volume = 0;
+        for (const std::int64_t n : pocket) {
+            cells.push_back(system.phi.tiling().find(tiling.first_cell(n / block)) + n % block);
+            volume += open_volume[cells.back()];
+        }
+        if (volume >= 1) continue;
+        for (const std::int64_t n : cells) system.phi[n] = system.domain->h;
+        any = true;
+    }
+    return any;
+}
+
 namespace {
 
 // The cell whose pressure a patch feels, in phi's tiling, or -1: its own, if that is liquid; one beside it
@@ -483,9 +500,10 @@ class YieldingTerm final : public AddedTerm {
                 conductance += dot(entry.area, yields[entry.node]);
                 for (int a = 0; a < 3; ++a) across[a] += std::abs(entry.area[a]);
                 const Vec3 turning = cross(lumps.arm[entry.node], entry.area);
-                guess.entries.push_back({cell, lumps.lump[entry.node],
-                                         {entry.area.x, entry.area.y, entry.area.z, turning.x, turning.y,
-                                          turning.z}});
+                guess.entries.push_back(
+                    {cell,
+                     lumps.lump[entry.node],
+                     {entry.area.x, entry.area.y, entry.area.z, turning.x, turning.y, turning.z}});
             }
             const int axis = across.x >= across.y && across.x >= across.z ? 0 : across.y >= across.z ? 1 : 2;
             if (conductance > 0) guess.grounds.push_back({cell, axis, conductance});
@@ -584,8 +602,8 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     ProjectionReport report;
     report.solve.converged = yielding_term.linearize();
     if (!report.solve.converged) return report;
-    Multigrid multigrid(system.network, body_term.modes(),
-                        yielding_term.answers() ? &yielding_term : nullptr, yielding_term.guess());
+    Multigrid multigrid(system.network, body_term.modes(), yielding_term.answers() ? &yielding_term : nullptr,
+                        yielding_term.guess());
     const auto solve_once = [&](const SolveTolerance& tolerance) {
         std::vector<double> rhs = b;
         body_term.add_known_outflow(rhs, -1);
