@@ -436,7 +436,7 @@ class YieldingTerm final : public AddedTerm {
         for (const NodePatch& patch : system.obstacles->node_patches) {
             if (felt_cell(system, patch) < 0) continue;
             const double datum = system.density * system.datum * h * h;
-            known_[patch.node] += dt * (hydrostatic_force(system, patch) + datum * patch.area);
+            known_[patch.node] += dt * (hydrostatic_force(system, patch) + datum * patch.exact);
             if (system.phi[patch.cell] < 0)
                 entries.push_back({std::uint32_t(tiling.find(patch.at)), patch.node, patch.area});
         }
