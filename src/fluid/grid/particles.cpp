@@ -69,8 +69,7 @@ SeedPoints seed_points(const Domain& domain, Int3 c, std::uint64_t seed, Vec3 sh
     const std::uint64_t cell_key =
         combine(combine(combine(seed, std::uint64_t(c.x)), std::uint64_t(c.y)), std::uint64_t(c.z));
     for (int part = 0; part < parts; ++part) {
-        const Vec3 low{part_edge * (part % edge), part_edge * (part / edge % edge),
-                       part_edge * (part / (edge * edge))};
+        const Vec3 low = part_edge * Vec3(Int3{part % edge, part / edge % edge, part / (edge * edge)});
         Vec3 jitter;
         for (int axis = 0; axis < 3; ++axis)
             jitter[axis] = part_edge * uniform(combine(cell_key, std::max(8, parts) * axis + part));
