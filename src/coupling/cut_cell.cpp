@@ -311,7 +311,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     Exchange out, in;
     if (!closed) {
         out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
-        in = emit(liquid.particles, domain, settings, ctx.time, dt, middle);
+        in = emit(liquid.particles, domain, settings, ctx.time, dt, middle, solids);
     }
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);

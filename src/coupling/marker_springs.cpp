@@ -456,7 +456,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     const Vec3 momentum_before =
         mass * advance_markers(old.particles, liquid.particles, old.velocity, domain, 0.5 * dt, fixed);
     Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
-    const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, ctx.time + 0.5 * dt);
+    const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, ctx.time + 0.5 * dt, fixed);
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);

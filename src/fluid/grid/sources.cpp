@@ -14,7 +14,7 @@ bool is_open(const Emitter& emitter, double time, double dt) {
 }  // namespace
 
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
-              double dt, double now) {
+              double dt, double now, const std::vector<Obstacle>& obstacles) {
     const bool carries_velocity = settings.carrier != Carrier::markers;
     Exchange exchange;
     for (std::size_t e = 0; e < settings.emitters.size(); ++e) {
@@ -51,7 +51,11 @@ Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& 
                         if (!domain.has_cell(domain.cell_of(x))) continue;
                         const Vec3 before = x - emitter.velocity * dt;
                         if (!first && box.contains(before) && emitter.region->contains(before)) continue;
-                        particles.position.push_back(Vec3f(min(max(x - way_left, lowest), highest)));
+                        const Vec3 place = min(max(x - way_left, lowest), highest);
+                        if (std::any_of(obstacles.begin(), obstacles.end(),
+                                        [&](const Obstacle& o) { return o.distance(place) <= 0; }))
+                            continue;
+                        particles.position.push_back(Vec3f(place));
                         if (carries_velocity) particles.velocity.push_back(Vec3f(emitter.velocity));
                         ++exchange.count;
                         exchange.velocity_sum += emitter.velocity;
