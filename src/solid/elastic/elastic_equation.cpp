@@ -170,6 +170,8 @@ bool ElasticEquation::linearize(bool elasticity) {
                 push[row.block[k]] -= row.stiffness * change * row.coefficient[k];
         }
         for (std::size_t n = 0; n < push.size(); ++n) descent_[n] += push[n];
+        contact_push_ = std::move(push);
+        contact_rows_ = terms.rows;
         for (std::size_t i = 0; i < contacts_.size(); ++i)
             pressed_[i] = gap_at_end(contacts_[i], towards, dt_) < 0;
     }
@@ -221,6 +223,13 @@ bool ElasticEquation::changed(std::vector<Vec3> v) {
     correction_ = dt_ / edge_ * parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) {
                       return length(v[n] - v_[n]);
                   });
+    for (const BlockRow& row : contact_rows_) {
+        double change = 0;
+        for (int k = 0; k < row.count; ++k)
+            change += dot(row.coefficient[k], v[row.block[k]] - v_[row.block[k]]);
+        for (int k = 0; k < row.count; ++k)
+            contact_push_[row.block[k]] -= row.stiffness * change * row.coefficient[k];
+    }
     v_ = std::move(v);
     bool again = update_friction(contacts_, v_, dt_, friction_);
     for (std::size_t i = 0; i < contacts_.size(); ++i)
@@ -230,6 +239,18 @@ bool ElasticEquation::changed(std::vector<Vec3> v) {
 }
 
 bool ElasticEquation::may_go_on() const { return !failed_ && rounds_ < most_ + contact_rounds; }
+
+ElasticEquation::Received ElasticEquation::received(std::size_t body) const {
+    const Body& s = bodies_[body];
+    const double late = s.midpoint ? 0.5 : 1, slow = s.mesh->material.mass_damping;
+    Received sum;
+    for (std::size_t n = 0; n < s.start.size(); ++n) {
+        sum.outside += dt_ * s.force[n];
+        sum.damping -= dt_ * slow * s.mesh->mass[n] * (late * v_[s.first + n] + (1 - late) * s.velocity[n]);
+        sum.contacts += contact_push_[s.first + n];
+    }
+    return sum;
+}
 
 std::vector<Mat3> ElasticEquation::own_blocks() const {
     std::vector<Mat3> inverse(nodes_);
