@@ -181,7 +181,9 @@ std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain&
             const double full =
                 rest * std::max(0.5, open);  // in smaller parts of cells single particles decide
             const int count = cells.count(n);
-            for (int extra = 0; extra < count - std::ceil(crowded * full); ++extra)
+            // In a cell that a thin solid divides, particles may be on the side that the cell is not.
+            const bool divided = obstacles.any() && obstacles.split[n];
+            for (int extra = 0; !divided && extra < count - std::ceil(crowded * full); ++extra)
                 spare.push_back({cells.begin[n] + extra, c});
             // Near the surface, particles are where the liquid is.
             if (open < 1 || phi[n] > -1.5 * domain.h) return;
