@@ -1,0 +1,187 @@
+// The liquid made of particles: its kernel, who is whose neighbour, and what neighbours do to each other.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/parallel.h"
+#include "fluid/sph/sph_forces.h"
+#include "worlds.h"
+
+using namespace flotsam;
+
+namespace {
+
+constexpr double spacing = 0.05;
+
+SphModel model_of(bool flat) { return make_sph_model(flat, spacing, 0.1, 1000, 30, 0.1); }
+
+// Particles on a lattice in a unit box, shaken, each with some velocity and density.
+SphLiquid shaken(bool flat) {
+    SphLiquid liquid;
+    const int n = 20;
+    std::int64_t key = 0;
+    for (int k = 0; k < (flat ? 1 : n); ++k)
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i) {
+                const auto noise = [&] { return test::noise(++key); };
+                Vec3 p{(i + 0.5 + 0.3 * noise()) * spacing, (j + 0.5 + 0.3 * noise()) * spacing,
+                       (k + 0.5 + 0.3 * noise()) * spacing};
+                Vec3f v(Vec3{noise(), noise(), noise()});
+                if (flat) p.z = 0.05, v.z = 0;
+                liquid.position.push_back(p);
+                liquid.velocity.push_back(v);
+                liquid.density.push_back(float(1000 + 10 * noise()));
+            }
+    return liquid;
+}
+
+struct Sorted {
+    SphLiquid liquid;
+    SphCells cells;
+    SphModel model;
+};
+Sorted sorted(bool flat) {
+    Sorted s{shaken(flat), {}, model_of(flat)};
+    s.cells = SphCells({1, 1, 1}, s.model.kernel.support(), flat);
+    sort_by_cell(s.liquid, s.cells);
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("the kernel integrates to one, in the plane and in space") {
+    for (const bool flat : {true, false}) {
+        const CubicSpline kernel(0.37, flat);
+        const int pieces = 20000;
+        const double dr = kernel.support() / pieces;
+        double integral = 0;
+        for (int n = 0; n < pieces; ++n) {
+            const double r = (n + 0.5) * dr;
+            integral += kernel.value(r) * dr * 2 * std::numbers::pi * r * (flat ? 1 : 2 * r);
+        }
+        CHECK(std::abs(integral - 1) < 1e-7);
+        CHECK(kernel.value(kernel.support()) == 0);
+        CHECK(kernel.gradient_factor(1.01 * kernel.support()) == 0);
+    }
+}
+
+TEST_CASE("the kernel's gradient is that of its value") {
+    for (const bool flat : {true, false}) {
+        const CubicSpline kernel(0.37, flat);
+        const double step = 1e-6;
+        for (const double r : {0.01, 0.1, 0.3, 0.36, 0.4, 0.6, 0.73}) {
+            const double slope = (kernel.value(r + step) - kernel.value(r - step)) / (2 * step);
+            CHECK(std::abs(kernel.gradient_factor(r) * r - slope) < 1e-6 * kernel.value(0) / kernel.h);
+        }
+        CHECK(std::abs(kernel.gradient_factor(0) / kernel.gradient_factor(1e-7) - 1) < 1e-5);
+    }
+}
+
+TEST_CASE("sorting finds every neighbour and follows the curve") {
+    for (const bool flat : {true, false}) {
+        const Sorted s = sorted(flat);
+        const std::vector<float> sums = kernel_sums(s.liquid, s.cells, s.model);
+        double worst = 0;
+        for (std::int64_t a = 0; a < s.liquid.count(); ++a) {
+            double expected = 0;
+            for (std::int64_t b = 0; b < s.liquid.count(); ++b)
+                expected += s.model.kernel_volume() *
+                            s.model.kernel.value(length(s.liquid.position[a] - s.liquid.position[b]));
+            worst = std::max(worst, std::abs(sums[a] - expected));
+        }
+        CHECK(worst < 1e-5);
+        for (std::int64_t a = 0; a + 1 < s.liquid.count(); ++a)
+            REQUIRE(s.cells.cell_of(s.liquid.position[a]) <= s.cells.cell_of(s.liquid.position[a + 1]));
+    }
+}
+
+TEST_CASE("densities and accelerations are the sums of the paper, pair by pair in double precision") {
+    for (const bool flat : {true, false}) {
+        Sorted s = sorted(flat);
+        const SphModel& m = s.model;
+        const SphLiquid before = s.liquid;
+        std::vector<Vec3f> acceleration;
+        pair_accelerations(s.liquid, s.cells, m, acceleration);
+        s.liquid.last_dt = 1e-4;
+        update_density(s.liquid, s.cells, m);
+        CHECK(s.liquid.last_dt == 0);
+        double worst = 0, largest = 0, worst_density = 0;
+        for (std::int64_t a = 0; a < before.count(); a += 7) {
+            Vec3 expected;
+            double closing = 0, filled = 0;
+            for (std::int64_t b = 0; b < before.count(); ++b) {
+                const Vec3 x = before.position[a] - before.position[b];
+                const Vec3 v = Vec3(before.velocity[a]) - Vec3(before.velocity[b]);
+                const double ra = before.density[a], rb = before.density[b], h = m.kernel.h;
+                const double factor = m.kernel.gradient_factor(length(x));
+                const double pi =
+                    -2 * m.alpha * h * m.sound_speed / (ra + rb) * dot(v, x) / (dot(x, x) + 0.01 * h * h);
+                expected -= m.kernel_mass() * factor *
+                            (tait_pressure(m, ra) / (ra * ra) + tait_pressure(m, rb) / (rb * rb) + pi) * x;
+                closing += m.kernel_mass() * factor * dot(v, x);
+                filled += m.kernel_volume() * m.kernel.value(length(x));
+            }
+            largest = std::max(largest, length(expected));
+            worst = std::max(worst, length(Vec3(acceleration[a]) - expected));
+            worst_density = std::max(
+                worst_density, std::abs(s.liquid.density[a] - before.density[a] - 1e-4 * closing / filled));
+        }
+        CHECK(worst < 1e-5 * largest);
+        CHECK(worst_density < 2e-4);  // single precision of 1000 kg/m^3
+    }
+}
+
+TEST_CASE("what particles do to each other sums up to nothing") {
+    for (const bool flat : {true, false}) {
+        const Sorted s = sorted(flat);
+        std::vector<Vec3f> acceleration;
+        pair_accelerations(s.liquid, s.cells, s.model, acceleration);
+        Vec3 sum, moment;
+        double all = 0, arms = 0;
+        for (std::int64_t i = 0; i < s.liquid.count(); ++i) {
+            sum += Vec3(acceleration[i]);
+            moment += cross(s.liquid.position[i], Vec3(acceleration[i]));
+            all += length(Vec3(acceleration[i]));
+            arms += length(s.liquid.position[i]) * length(Vec3(acceleration[i]));
+        }
+        CHECK(all > 0);
+        CHECK(length(sum) < 1e-8 * all);
+        CHECK(length(moment) < 1e-7 * arms);
+    }
+}
+
+TEST_CASE("pairs give the same bits on any number of threads, and wherever the pair is") {
+    for (const bool flat : {true, false}) {
+        std::vector<std::vector<Vec3f>> results;
+        for (const int threads : {1, 2, 7}) {
+            set_thread_count(threads);
+            const Sorted s = sorted(flat);
+            pair_accelerations(s.liquid, s.cells, s.model, results.emplace_back());
+        }
+        set_thread_count(0);
+        CHECK(results[0] == results[1]);
+        CHECK(results[0] == results[2]);
+    }
+    // Two lone particles in different cells, far from the origin: exactly opposite.
+    const SphModel model = model_of(false);
+    SphLiquid two;
+    two.position = {{0.951, 0.87, 0.95}, {0.9717, 0.8531, 0.9411}};
+    two.velocity = {{1, 2, 3}, {-0.3f, 0.1f, 0.7f}};
+    two.density = {1007, 1003};
+    SphCells cells({1, 1, 1}, model.kernel.support(), false);
+    sort_by_cell(two, cells);
+    std::vector<Vec3f> acceleration;
+    pair_accelerations(two, cells, model, acceleration);
+    CHECK(acceleration[0] == -acceleration[1]);
+    CHECK(length(acceleration[0]) > 1);
+}
+
+TEST_CASE("Tait's equation and its inverse") {
+    const SphModel model = model_of(false);
+    for (const double pressure : {0.0, 10.0, 5000.0, 1e5})
+        CHECK(std::abs(tait_pressure(model, tait_density(model, pressure)) - pressure) < 1e-6 * 1e5);
+    // For small changes the pressure is c^2 times them.
+    CHECK(std::abs(tait_pressure(model, 1000.01) / (30 * 30 * 0.01) - 1) < 1e-4);
+}
