@@ -33,6 +33,7 @@ SphLiquid shaken(bool flat) {
                 liquid.position.push_back(p);
                 liquid.velocity.push_back(v);
                 liquid.density.push_back(float(1000 + 10 * noise()));
+                liquid.open.push_back(float(0.8 + 0.2 * noise()));
             }
     return liquid;
 }
@@ -79,6 +80,29 @@ TEST_CASE("the kernel's gradient is that of its value") {
     }
 }
 
+TEST_CASE("the part of the kernel beyond a plane") {
+    for (const bool flat : {true, false}) {
+        const CubicSpline kernel(0.37, flat);
+        const KernelBeyondPlane beyond(kernel, flat);
+        CHECK(std::abs(beyond(0) - 0.5) < 1e-4);
+        CHECK(beyond(kernel.support()) == 0);
+        for (const double d : {0.05, 0.2, 0.5}) {
+            // By brute force: the sum over a fine lattice.
+            const double step = 0.02 * kernel.h;
+            double sum = 0;
+            const int n = int(kernel.support() / step) + 1;
+            for (int k = flat ? 0 : -n; k <= (flat ? 0 : n); ++k)
+                for (int j = -n; j <= n; ++j)
+                    for (int i = 0; i < 2 * n; ++i) {
+                        const Vec3 p{d + (i + 0.5) * step, j * step, k * step};
+                        sum += kernel.value(length(p)) * step * step * (flat ? 1 : step);
+                    }
+            CHECK(std::abs(beyond(d) - sum) < 1e-3);
+            CHECK(std::abs(beyond(d) + beyond(-d) - 1) < 1e-12);
+        }
+    }
+}
+
 TEST_CASE("sorting finds every neighbour and follows the curve") {
     for (const bool flat : {true, false}) {
         const Sorted s = sorted(flat);
@@ -105,7 +129,9 @@ TEST_CASE("densities and accelerations are the sums of the paper, pair by pair i
         std::vector<Vec3f> acceleration;
         pair_accelerations(s.liquid, s.cells, m, acceleration);
         s.liquid.last_dt = 1e-4;
-        update_density(s.liquid, s.cells, m);
+        std::vector<float> open = before.open;
+        for (float& share : open) share += 1e-4f;  // they all move away from a wall
+        update_density(s.liquid, s.cells, m, open);
         CHECK(s.liquid.last_dt == 0);
         double worst = 0, largest = 0, worst_density = 0;
         for (std::int64_t a = 0; a < before.count(); a += 7) {
@@ -123,10 +149,12 @@ TEST_CASE("densities and accelerations are the sums of the paper, pair by pair i
                 closing += m.kernel_mass() * factor * dot(v, x);
                 filled += m.kernel_volume() * m.kernel.value(length(x));
             }
+            const double old = filled - 1e-4 * closing / m.rest_density;
+            const double expected_change = m.rest_density * (filled / open[a] - old / before.open[a]);
             largest = std::max(largest, length(expected));
             worst = std::max(worst, length(Vec3(acceleration[a]) - expected));
-            worst_density = std::max(
-                worst_density, std::abs(s.liquid.density[a] - before.density[a] - 1e-4 * closing / filled));
+            worst_density =
+                std::max(worst_density, std::abs(s.liquid.density[a] - before.density[a] - expected_change));
         }
         CHECK(worst < 1e-5 * largest);
         CHECK(worst_density < 2e-4);  // single precision of 1000 kg/m^3
@@ -170,6 +198,7 @@ TEST_CASE("pairs give the same bits on any number of threads, and wherever the p
     two.position = {{0.951, 0.87, 0.95}, {0.9717, 0.8531, 0.9411}};
     two.velocity = {{1, 2, 3}, {-0.3f, 0.1f, 0.7f}};
     two.density = {1007, 1003};
+    two.open = {1, 1};
     SphCells cells({1, 1, 1}, model.kernel.support(), false);
     sort_by_cell(two, cells);
     std::vector<Vec3f> acceleration;

@@ -76,7 +76,7 @@ TEST_CASE("in a slab only the outline is sampled") {
 
 TEST_CASE("a particle touches the side of a thin plate that it comes from") {
     const double radius = 0.05, thickness = 0.01;
-    const SampledSurface plate(sample_surface(solid_box({1, thickness, 1}), radius, false), radius);
+    const SampledSurface plate(sample_surface(solid_box({1, thickness, 1}), 0.5 * radius, false), radius);
     int touched = 0;
     for (int n = 0; n < 200; ++n) {
         const Vec3 place{0.45 * test::noise(2 * n), 0, 0.45 * test::noise(2 * n + 1)};

@@ -1,5 +1,6 @@
 // The methods, one line each. Adding one costs two files, a line here, a scene and a page of docs.
 #include "coupling/cut_cell.h"
+#include "coupling/direct_forcing.h"
 #include "coupling/marker_springs.h"
 #include "coupling/scheme.h"
 
@@ -18,6 +19,8 @@ const std::vector<SchemeEntry>& schemes() {
          make<CutCell>},
         {"marker-springs", "liquid marked by particles, repelled by solids made of springs (Génevaux 2003)",
          make<MarkerSprings>},
+        {"direct-forcing", "liquid of particles alone (SPH), kept off solids by control forces (Becker 2009)",
+         make<DirectForcing>},
     };
     return entries;
 }

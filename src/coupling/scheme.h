@@ -19,7 +19,10 @@ struct Capabilities {
     bool wet_elastic = false;       // elastic solids together with liquid
     bool open_walls = false;
     bool viscosity = false;
-    bool strong = false;  // fluid and solids are solved together
+    bool sources = true;          // emitters and sinks
+    bool animated_meshes = true;  // scripted solids whose surface deforms
+    bool compressible = false;    // pressure travels as sound, in steps so short that sound is resolved
+    bool strong = false;          // fluid and solids are solved together
 };
 
 class Scheme {

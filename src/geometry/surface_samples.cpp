@@ -90,11 +90,11 @@ SampledSurface::SampledSurface(std::vector<SurfaceSample> samples, double radius
         center.push_back(s.point - s.normal * radius);
         box = {min(box.low, center.back()), max(box.high, center.back())};
     }
-    const Vec3 room = Vec3{1, 1, 1} * (2 * radius);
+    const Vec3 room = Vec3{1, 1, 1} * cell_width();
     bounds_ = {box.low - room, box.high + room};
     low_ = box.low;
     for (int axis = 0; axis < 3; ++axis)
-        cells_[axis] = int((box.high[axis] - box.low[axis]) / (2 * radius)) + 1;
+        cells_[axis] = int((box.high[axis] - box.low[axis]) / cell_width()) + 1;
 
     std::vector<std::int32_t> order(samples.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = std::int32_t(i);
@@ -111,7 +111,7 @@ SampledSurface::SampledSurface(std::vector<SurfaceSample> samples, double radius
 }
 
 Int3 SampledSurface::cell_of(Vec3 p) const {
-    const Vec3 c = (p - low_) / (2 * radius_);
+    const Vec3 c = (p - low_) / cell_width();
     return {int(std::floor(c.x)), int(std::floor(c.y)), int(std::floor(c.z))};
 }
 
@@ -119,7 +119,7 @@ std::optional<SurfaceSample> SampledSurface::touched(Vec3 p, Vec3 before) const 
     if (!bounds_.contains(p)) return {};
     const Int3 c = cell_of(p), low = max(c - Int3{1, 1, 1}, Int3{0, 0, 0}),
                high = min(c + Int3{1, 1, 1}, cells_ - Int3{1, 1, 1});
-    double nearest = 2 * radius_;
+    double nearest = cell_width();
     std::int32_t found = -1;
     for (int k = low.z; k <= high.z; ++k)
         for (int j = low.y; j <= high.y; ++j)
@@ -127,10 +127,12 @@ std::optional<SurfaceSample> SampledSurface::touched(Vec3 p, Vec3 before) const 
                 const std::int64_t cell = place_of({i, j, k});
                 for (std::int32_t n = begin_[cell]; n < begin_[cell + 1]; ++n) {
                     const double distance = length(p - center_[n]);
+                    if (distance >= nearest) continue;
+                    const Vec3 normal = samples_[n].normal, off = p - samples_[n].point;
+                    const double above = dot(off, normal);
+                    if (above >= radius_ || length(off - above * normal) > 0.8 * radius_) continue;
                     // Half a radius of slack: one that was pressed in a little is still in front.
-                    if (distance >= nearest ||
-                        dot(before - samples_[n].point, samples_[n].normal) < -0.5 * radius_)
-                        continue;
+                    if (dot(before - samples_[n].point, normal) < -0.5 * radius_) continue;
                     nearest = distance;
                     found = n;
                 }

@@ -26,14 +26,17 @@ class SampledSurface {
     SampledSurface() = default;
     SampledSurface(std::vector<SurfaceSample> samples, double radius);
 
-    // The sample whose ball a particle of the same radius at p overlaps most. Only those count that it was in
-    // front of when it was at `before`: so nothing comes through a shell that is thinner than the particle.
+    // The sample whose ball a particle of the same radius at p overlaps most, when p is nearer than the
+    // radius to the plane of that sample. Only those count that p is over, within four fifths of the radius,
+    // and that it was in front of when it was at `before`: so nothing comes through a shell that is thinner
+    // than the particle. Samples half a radius apart leave no place between them.
     std::optional<SurfaceSample> touched(Vec3 p, Vec3 before) const;
 
     const std::vector<SurfaceSample>& samples() const { return samples_; }
     Box bounds() const { return bounds_; }  // of all places where a particle may touch it
 
   private:
+    double cell_width() const { return 2.2 * radius_; }  // as far as balls that count can be from p
     Int3 cell_of(Vec3 p) const;
     std::int64_t place_of(Int3 c) const {
         return c.x + std::int64_t{cells_.x} * (c.y + std::int64_t{cells_.y} * c.z);

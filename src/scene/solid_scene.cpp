@@ -317,6 +317,12 @@ std::vector<TableRule> solid_tables() {
            .meaning = "as for a wall",
            .low = 0,
            .high = 1},
+          {.name = "liquid_restitution",
+           .types = a_number,
+           .fallback = "0.0",
+           .meaning = "rebound over approach speed of liquid; only SPH knows it",
+           .low = 0,
+           .high = 1},
           {.name = "color",
            .types = a_list,
            .meaning = "in pictures: red, green and blue; otherwise one of a few in turn",
@@ -511,6 +517,7 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
                        : motion == "cloth"   ? Motion::cloth
                                              : Motion::fixed;
         solid.slip = entry.at("slip").number;
+        solid.liquid_restitution = entry.at("liquid_restitution").number;
         if (const TomlNode* color = entry.find("color")) solid.color = three_numbers(*color);
         solid.start.position = reader.position(entry.at("position"));
         if (const TomlNode* turn = entry.find("rotation"))

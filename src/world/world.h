@@ -23,6 +23,7 @@ struct World {
     double time = 0;        // [s]
     std::int64_t step = 0;  // steps taken
     LiquidState liquid;
+    SphLiquid sph;  // the truth where particles are the liquid; `liquid` then shows it to everyone else
     std::vector<SolidLoad> loads;       // of the liquid on each solid of the scenario, over the last step
     std::vector<RigidBody> bodies;      // the scenario's rigid solids, in its order
     std::vector<ElasticBody> elastics;  // the elastic ones

@@ -150,6 +150,7 @@ void sort_by_cell(SphLiquid& liquid, SphCells& cells) {
     rearrange(liquid.position);
     rearrange(liquid.velocity);
     rearrange(liquid.density);
+    rearrange(liquid.open);
 }
 
 std::vector<float> kernel_sums(const SphLiquid& liquid, const SphCells& cells, const SphModel& model) {
@@ -161,17 +162,19 @@ std::vector<float> kernel_sums(const SphLiquid& liquid, const SphCells& cells, c
     return sums;
 }
 
-void update_density(SphLiquid& liquid, const SphCells& cells, const SphModel& model) {
-    if (liquid.last_dt == 0) return;
+void update_density(SphLiquid& liquid, const SphCells& cells, const SphModel& model,
+                    std::vector<float> open) {
     std::vector<float> density(liquid.count());
     const LaneKernel kernel(model.kernel);
+    const double volume = model.kernel_volume();
     for_each_particle(liquid, nullptr, cells, model, [&](const Neighbourhood& near, std::int32_t i) {
         const DensitySums s = density_sums(near, liquid, kernel, i);
-        // m / (V sum W) is rho_0 / sum W, whatever the dimension.                       [Becker09 Eq. 2]
-        const double rate = model.rest_density * s.closing / s.filled;
-        density[i] = float(liquid.density[i] + liquid.last_dt * rate);
+        const double now = volume * s.filled, before = now - liquid.last_dt * volume * s.closing;
+        const double change = now / open[i] - before / liquid.open[i];  //               [Becker09 Eq. 2]
+        density[i] = float(liquid.density[i] + model.rest_density * change);
     });
     liquid.density.swap(density);
+    liquid.open = std::move(open);
     liquid.last_dt = 0;
 }
 

@@ -8,6 +8,7 @@ void SphLiquid::visit_state(StateVisitor& visit) {
     visit.array("sph/position", position);
     visit.array("sph/velocity", velocity);
     visit.array("sph/density", density);
+    visit.array("sph/open", open);
     visit.scalar("sph/last_dt", last_dt);
 }
 

@@ -29,6 +29,7 @@ struct SphLiquid {
     std::vector<Vec3> position;   // [m]
     std::vector<Vec3f> velocity;  // half a step behind the position, as leapfrog has it [m/s]
     std::vector<float> density;   // as it was before the last move [kg/m^3]
+    std::vector<float> open;      // share of the kernel that no wall or solid covered then
     double last_dt = 0;           // that move's time: the density has yet to follow it [s]
 
     std::int64_t count() const { return std::int64_t(position.size()); }

@@ -1,0 +1,66 @@
+#include "fluid/sph/sph_seed.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flotsam {
+
+namespace {
+
+// How much higher the potential of gravity is at the top of a fill than at p; zero when nothing holds it.
+double head_above(const Fill& fill, const Domain& domain, Vec3 gravity, Vec3 p) {
+    const Box box = fill.region->bounds();
+    double head = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        if (gravity[axis] == 0 || (domain.flat() && axis == 2)) continue;
+        const bool down = gravity[axis] < 0;
+        const double floor = down ? 0 : domain.size()[axis], bottom = down ? box.low[axis] : box.high[axis];
+        const bool stands = !domain.open(2 * axis + !down) && (down ? bottom <= floor : bottom >= floor);
+        if (!stands) return 0;
+        const double top = std::clamp(down ? box.high[axis] : box.low[axis], 0.0, domain.size()[axis]);
+        head += gravity[axis] * (p[axis] - top);
+    }
+    return std::max(head, 0.0);
+}
+
+}  // namespace
+
+SphLiquid seed_sph(const Domain& domain, const LiquidSettings& settings, const SphModel& model,
+                   Vec3 gravity) {
+    SphLiquid liquid;
+    const Vec3 size = domain.size();
+    Int3 count;
+    for (int axis = 0; axis < 3; ++axis) count[axis] = int(std::lround(size[axis] / model.spacing));
+    if (domain.flat()) count.z = 1;
+    for (int k = 0; k < count.z; ++k)
+        for (int j = 0; j < count.y; ++j)
+            for (int i = 0; i < count.x; ++i) {
+                Vec3 p = Vec3{i + 0.5, j + 0.5, k + 0.5} * model.spacing;
+                if (domain.flat()) p.z = 0.5 * size.z;
+                for (const Fill& fill : settings.fills) {
+                    if (!fill.region->contains(p)) continue;
+                    const double pressure = model.rest_density * head_above(fill, domain, gravity, p);
+                    liquid.position.push_back(p);
+                    liquid.velocity.emplace_back(fill.velocity);
+                    liquid.density.push_back(float(tait_density(model, pressure)));
+                    break;
+                }
+            }
+    liquid.open.assign(liquid.position.size(), 1);
+    return liquid;
+}
+
+void remove_particles(SphLiquid& liquid, const std::vector<char>& dead) {
+    const auto keep = [&](auto& values) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (!dead[i]) values[kept++] = values[i];
+        values.resize(kept);
+    };
+    keep(liquid.position);
+    keep(liquid.velocity);
+    keep(liquid.density);
+    keep(liquid.open);
+}
+
+}  // namespace flotsam
