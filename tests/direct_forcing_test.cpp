@@ -51,7 +51,7 @@ double pressure_at(const SphLiquid& liquid, const SphModel& model, Vec3 p) {
     double sum = 0, weight = 0;
     for (std::int64_t i = 0; i < liquid.count(); ++i) {
         const double w = model.kernel.value(length(liquid.position[i] - p));
-        sum += w * tait_pressure(model, liquid.density[i]);
+        sum += w * liquid_pressure(model, liquid.density[i]);
         weight += w;
     }
     return sum / weight;
@@ -162,28 +162,58 @@ TEST_CASE("a particle between a body and a wall enters neither") {
 }
 
 TEST_CASE("hydrostatic pressure of a column within 3 percent, and its whole weight on the floor") {
-    const Scenario s = with_method(test::tank({20, 20, 1}, 0.5));
+    const Scenario s = with_method(test::tank({32, 32, 1}, 0.5));
     const SphModel model = sph_model(s);
     Driver driver(s, make_scheme(s.method));
     driver.start();
-    double floor = 0, time = 0, speed = 0;
+    const SphLiquid& liquid = driver.world().sph;
+    // Next to the floor the layers of particles that no neighbours hold from below swing about the mean.
+    std::vector<Vec3> places;
+    for (const double y : {0.1, 0.2, 0.3, 0.4})
+        for (const double x : {0.3, 0.5, 0.7}) places.push_back({x, y, 0.5 * s.domain.h});
+    std::vector<double> pressure(places.size());
+    double floor = 0, time = 0, square = 0;
+    int samples = 0;
     while (driver.world().time < 1 - 1e-9) {
         const auto [report, dt] = driver.advance();
         if (driver.world().time < 0.5) continue;
         floor += report.ledger.walls.y;
         time += dt;
+        if (driver.world().step % 10 != 0) continue;
+        // The column still rings as it found its rest: means over many of its periods of 0.06 s.
+        ++samples;
+        for (std::size_t n = 0; n < places.size(); ++n) pressure[n] += pressure_at(liquid, model, places[n]);
+        for (const Vec3f v : liquid.velocity) square += dot(Vec3(v), Vec3(v)) / double(liquid.count());
     }
-    const SphLiquid& liquid = driver.world().sph;
     const double weight = 9.81 * model.particle_mass * double(liquid.count());
     CHECK(std::abs(floor / time / weight - 1) < 0.01);
     const double bottom = 1000 * 9.81 * 0.5;
-    // Next to the floor the layers of particles that no neighbours hold from below swing about the mean.
-    for (const double y : {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4})
-        for (const double x : {0.3, 0.5, 0.7})
-            CHECK(std::abs(pressure_at(liquid, model, {x, y, 0.5 * s.domain.h}) - 9810 * (0.5 - y)) <
-                  0.03 * bottom);
-    for (const Vec3f v : liquid.velocity) speed += dot(Vec3(v), Vec3(v));
-    CHECK(std::sqrt(speed / double(liquid.count())) < 0.02 * std::sqrt(9.81 * 0.5));
+    for (std::size_t n = 0; n < places.size(); ++n)
+        CHECK(std::abs(pressure[n] / samples - 9810 * (0.5 - places[n].y)) < 0.03 * bottom);
+    CHECK(std::sqrt(square / samples) < 0.02 * std::sqrt(9.81 * 0.5));
+}
+
+TEST_CASE("a dam breaks, hits the far wall and calms down, without clumps or explosions") {
+    const Scenario s = with_method(test::dam({24, 24, 1}));
+    Driver driver(s, make_scheme(s.method));
+    driver.start();
+    const SphModel model = sph_model(s);
+    double front = 0, densest = 0;
+    while (driver.world().time < 1 - 1e-9) {
+        (void)driver.advance();
+        for (const Vec3 p : driver.world().sph.position) front = std::max(front, p.x);
+        for (const float rho : driver.world().sph.density) densest = std::max(densest, double(rho));
+    }
+    CHECK(front > 1 - 1.01 * model.radius());
+    CHECK(densest < 1.19 * model.rest_density);  // the paper's worst, at its impact
+    // A particle that the far wall has thrown up is not thrown higher than the column was.
+    double energy = 0, start = 0;
+    for (std::int64_t i = 0; i < driver.world().sph.count(); ++i) {
+        const Vec3 v(driver.world().sph.velocity[i]);
+        energy += 0.5 * dot(v, v) + 9.81 * driver.world().sph.position[i].y;
+        start += 9.81 * 0.4;
+    }
+    CHECK(energy < start);
 }
 
 TEST_CASE("the ledger explains all momentum of liquid and bodies, whatever they run into") {

@@ -219,7 +219,7 @@ void fill_grid(World& world, const Scenario& scenario, const SphModel& model) {
         const Vec3 p = world.sph.position[i];
         const std::int64_t n = liquid.tiling->find(domain.cell_of(Vec3(Vec3f(p))));
         if (n < 0) continue;
-        liquid.potential[n] += (tait_pressure(model, world.sph.density[i]) -
+        liquid.potential[n] += (liquid_pressure(model, world.sph.density[i]) -
                                 scenario.liquid.density * dot(scenario.gravity, p)) /
                                std::max(1, cells.count(n));
     }
@@ -441,9 +441,6 @@ void DirectForcing::start(World& world, const Scenario& scenario) {
     remove_particles(world.sph, dead);
     const std::vector<Vec3> from = world.sph.position;
     push_out(from, world.sph.position, surfaces, domain, model.radius());
-    std::vector<PlacedShape> shapes;
-    for (std::size_t s = 0; s < scenario.solids.size(); ++s) shapes.push_back(shape_of(world, scenario, s));
-    world.sph.open = open_shares(world.sph.position, shapes, domain, prepared.beyond, model.kernel.support());
     world.loads.assign(scenario.solids.size(), {});
     show_particles(world.sph, world.liquid.particles);
     fill_grid(world, scenario, model);
@@ -471,8 +468,8 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     // Forces on the liquid and on bodies.                                               [Alg. 1, 2; Eq. 2-6]
     std::vector<PlacedShape> shapes;
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) shapes.push_back(shape_of(now, scenario, s));
-    update_density(liquid, prepared.cells, model,
-                   open_shares(liquid.position, shapes, domain, prepared.beyond, model.kernel.support()));
+    find_density(liquid, prepared.cells, model,
+                 open_shares(liquid.position, shapes, domain, prepared.beyond, model.kernel.support()));
     std::vector<Vec3f> acceleration;
     pair_accelerations(liquid, prepared.cells, model, acceleration);
     stage_done("forces");
@@ -569,7 +566,6 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     push_out(liquid.position, position, surfaces_with(next.bodies), domain, model.radius());
     liquid.position.swap(position);
     liquid.velocity.swap(velocity);
-    liquid.last_dt = dt;
     stage_done("move");
 
     const double fastest = parallel_max(liquid.count(), grain, 0, [&](std::int64_t i) {

@@ -3,7 +3,7 @@
 // clang-format off
 // Paper box
 //   [Becker09] Becker, Tessendorf, Teschner, "Direct Forcing for Lagrangian Rigid-Fluid Coupling" (TVCG 2009).
-//   Eq. 2                 corrected kernel             update_density                        (fluid/sph/sph_forces.h)
+//   Eq. 2                 corrected kernel             find_density, open_shares             (fluid/sph/sph_forces.h)
 //   Eq. 4, 5              momentum, viscosity          pair_accelerations
 //   Eq. 6                 Tait                         tait_pressure                         (fluid/sph/sph_liquid.h)
 //   Section 4             surface particles            sample_surface, SampledSurface        (geometry/surface_samples.h)
@@ -19,8 +19,8 @@
 // Where the code deviates, and why
 //   - Eq. 2 with constant volumes of equal particles makes the density rho_0 whatever they do, because m and V
 //     cancel. Its denominator is therefore taken for resting liquid: the share of the kernel that walls and
-//     solids leave open, a function of the distance to them. At the free surface there is no such share, and
-//     the density follows its rate of change instead (Monaghan 1994).
+//     solids leave open, a function of the distance to them.
+//   - At the free surface there is no such share, and the density is too low: pressure below zero counts as zero.
 //   - nu of Eq. 5 has no unit that fits 0.1; that number is Monaghan's alpha, nu = 2 alpha h c_s / (rho_a + rho_b).
 //   - Eq. 12 is printed with +r I^-1 r; the term of Eq. 11 gives -r I^-1 r = +r I^-1 r^T, which is positive.
 //   - Slip is a share per 1/24 s, as in all methods here, not per step: epsilon = slip^(24 dt). Otherwise friction

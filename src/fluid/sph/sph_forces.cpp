@@ -118,23 +118,28 @@ double sum(Lanes lanes) {
     return total;
 }
 
-struct DensitySums {
-    double filled = 0;   // sum of W
-    double closing = 0;  // sum of v_ab . grad W_ab
-};
-DensitySums density_sums(const Neighbourhood& near, const SphLiquid& liquid, const LaneKernel& kernel,
-                         std::int32_t i) {
+double kernel_sum(const Neighbourhood& near, const SphLiquid& liquid, const LaneKernel& kernel,
+                  std::int32_t i) {
     using N = Neighbourhood;
-    const Vec3f p = near.place(liquid.position[i]), v = liquid.velocity[i];
-    Lanes filled(0.f), closing(0.f);
+    const Vec3f p = near.place(liquid.position[i]);
+    Lanes total(0.f);
     for (std::size_t n = 0; n < near.count(); n += width) {
         const Lanes dx = p.x - near(N::x, n), dy = p.y - near(N::y, n), dz = p.z - near(N::z, n);
-        const LaneKernel::Both w = kernel(dx * dx + dy * dy + dz * dz);
-        filled += w.value;
-        closing += w.gradient_factor *
-                   ((v.x - near(N::vx, n)) * dx + (v.y - near(N::vy, n)) * dy + (v.z - near(N::vz, n)) * dz);
+        total += kernel(dx * dx + dy * dy + dz * dz).value;
     }
-    return {sum(filled), sum(closing)};
+    return sum(total);
+}
+
+// The kernel's sum of volumes at a particle of the lattice that liquid rests on.
+double lattice_sum(const SphModel& model) {
+    const int reach = int(model.kernel.support() / model.spacing) + 1;
+    double total = 0;
+    for (int k = model.flat ? 0 : -reach; k <= (model.flat ? 0 : reach); ++k)
+        for (int j = -reach; j <= reach; ++j)
+            for (int i = -reach; i <= reach; ++i)
+                total +=
+                    model.kernel_volume() * model.kernel.value(model.spacing * length(Vec3(Int3{i, j, k})));
+    return total;
 }
 
 }  // namespace
@@ -150,32 +155,28 @@ void sort_by_cell(SphLiquid& liquid, SphCells& cells) {
     rearrange(liquid.position);
     rearrange(liquid.velocity);
     rearrange(liquid.density);
-    rearrange(liquid.open);
 }
 
 std::vector<float> kernel_sums(const SphLiquid& liquid, const SphCells& cells, const SphModel& model) {
     std::vector<float> sums(liquid.count());
     const LaneKernel kernel(model.kernel);
     for_each_particle(liquid, nullptr, cells, model, [&](const Neighbourhood& near, std::int32_t i) {
-        sums[i] = float(model.kernel_volume() * density_sums(near, liquid, kernel, i).filled);
+        sums[i] = float(model.kernel_volume() * kernel_sum(near, liquid, kernel, i));
     });
     return sums;
 }
 
-void update_density(SphLiquid& liquid, const SphCells& cells, const SphModel& model,
-                    std::vector<float> open) {
-    std::vector<float> density(liquid.count());
+void find_density(SphLiquid& liquid, const SphCells& cells, const SphModel& model,
+                  const std::vector<float>& open) {
     const LaneKernel kernel(model.kernel);
-    const double volume = model.kernel_volume();
+    // On the lattice of rest the sum is not quite one; there the density shall be exactly that of rest.
+    const double full = lattice_sum(model);
+    std::vector<float> density(liquid.count());
     for_each_particle(liquid, nullptr, cells, model, [&](const Neighbourhood& near, std::int32_t i) {
-        const DensitySums s = density_sums(near, liquid, kernel, i);
-        const double now = volume * s.filled, before = now - liquid.last_dt * volume * s.closing;
-        const double change = now / open[i] - before / liquid.open[i];  //               [Becker09 Eq. 2]
-        density[i] = float(liquid.density[i] + model.rest_density * change);
+        const double sum = model.kernel_volume() * kernel_sum(near, liquid, kernel, i);
+        density[i] = float(model.rest_density * sum / (full * open[i]));  //             [Becker09 Eq. 2]
     });
     liquid.density.swap(density);
-    liquid.open = std::move(open);
-    liquid.last_dt = 0;
 }
 
 void pair_accelerations(const SphLiquid& liquid, const SphCells& cells, const SphModel& model,
@@ -184,7 +185,7 @@ void pair_accelerations(const SphLiquid& liquid, const SphCells& cells, const Sp
     std::vector<float> terms(liquid.count());  // P / rho^2                                [Becker09 Eq. 6]
     parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
         const double rho = liquid.density[i];
-        terms[i] = float(tait_pressure(model, rho) / (rho * rho));
+        terms[i] = float(liquid_pressure(model, rho) / (rho * rho));
     });
     acceleration.resize(liquid.count());
     const LaneKernel kernel(model.kernel);

@@ -19,10 +19,10 @@ void sort_by_cell(SphLiquid& liquid, SphCells& cells);
 // Needs sorted particles, as all below.
 std::vector<float> kernel_sums(const SphLiquid& liquid, const SphCells& cells, const SphModel& model);
 
-// Lets the density follow the last move, with d/dt of the kernel's sum being sum_b V_b v_ab . grad W_ab, and
-// that sum divided by what it is for resting liquid in the same place: the share `open` of the kernel that
-// walls and solids leave to the liquid now [Becker09 Eq. 2]. Afterwards last_dt is zero.
-void update_density(SphLiquid& liquid, const SphCells& cells, const SphModel& model, std::vector<float> open);
+// The density: the kernel's sum over the particles, divided by what it is for resting liquid in the same
+// place. That is the share `open` of the kernel that walls and solids leave to the liquid [Becker09 Eq. 2].
+void find_density(SphLiquid& liquid, const SphCells& cells, const SphModel& model,
+                  const std::vector<float>& open);
 
 // Accelerations by pressure and artificial viscosity, without gravity [Becker09 Eq. 4-6] [m/s^2].
 void pair_accelerations(const SphLiquid& liquid, const SphCells& cells, const SphModel& model,

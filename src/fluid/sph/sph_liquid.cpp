@@ -1,5 +1,6 @@
 #include "fluid/sph/sph_liquid.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace flotsam {
@@ -8,13 +9,12 @@ void SphLiquid::visit_state(StateVisitor& visit) {
     visit.array("sph/position", position);
     visit.array("sph/velocity", velocity);
     visit.array("sph/density", density);
-    visit.array("sph/open", open);
-    visit.scalar("sph/last_dt", last_dt);
 }
 
 SphModel make_sph_model(bool flat, double spacing, double depth, double rest_density, double sound_speed,
                         double alpha) {
     SphModel model;
+    model.flat = flat;
     model.spacing = spacing;
     model.rest_density = rest_density;
     model.depth = flat ? depth : 1;
@@ -28,6 +28,10 @@ SphModel make_sph_model(bool flat, double spacing, double depth, double rest_den
 
 double alpha_of_viscosity(const SphModel& model, bool flat, double kinematic) {
     return kinematic * (flat ? 8 : 10) / (model.kernel.h * model.sound_speed);
+}
+
+double liquid_pressure(const SphModel& model, double density) {
+    return std::max(0.0, tait_pressure(model, density));
 }
 
 double tait_pressure(const SphModel& model, double density) {

@@ -28,9 +28,7 @@ struct SphLiquid {
     // Double: in a step of 0.1 ms slow liquid moves by less than single precision resolves.
     std::vector<Vec3> position;   // [m]
     std::vector<Vec3f> velocity;  // half a step behind the position, as leapfrog has it [m/s]
-    std::vector<float> density;   // as it was before the last move [kg/m^3]
-    std::vector<float> open;      // share of the kernel that no wall or solid covered then
-    double last_dt = 0;           // that move's time: the density has yet to follow it [s]
+    std::vector<float> density;   // as the last forces saw it, before the last move [kg/m^3]
 
     std::int64_t count() const { return std::int64_t(position.size()); }
     void visit_state(StateVisitor& visit);
@@ -38,6 +36,7 @@ struct SphLiquid {
 
 // What the equations need besides the state; constant during a run.
 struct SphModel {
+    bool flat = false;         // kernels of the plane
     double spacing = 1;        // between particles where the liquid rests; their diameter [m]
     double rest_density = 1;   // rho_0 [kg/m^3]
     double particle_mass = 1;  // [kg]; in a slab: of its thickness
@@ -60,7 +59,10 @@ SphModel make_sph_model(bool flat, double spacing, double depth, double rest_den
 // kernel, nu = alpha h c / 8 in the plane and / 10 in space (Monaghan 2005).
 double alpha_of_viscosity(const SphModel& model, bool flat, double kinematic);
 
-// Tait's equation and its inverse [Becker09 Eq. 6].
+// Tait's equation [Becker09 Eq. 6], without tension: where the free surface leaves particles with too few
+// neighbours their density is too low, and they would draw each other into clumps.
+double liquid_pressure(const SphModel& model, double density);  // [Pa]
+// Tait's equation and its inverse.
 double tait_pressure(const SphModel& model, double density);  // [Pa]
 double tait_density(const SphModel& model, double pressure);  // [kg/m^3]
 

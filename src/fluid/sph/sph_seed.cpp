@@ -23,6 +23,19 @@ double head_above(const Fill& fill, const Domain& domain, Vec3 gravity, Vec3 p) 
     return std::max(head, 0.0);
 }
 
+// How far the weight of standing liquid has moved p: with the density rising by rho g / c^2 per length, the
+// part below p, of height y out of H, is shorter by g (H y - y^2 / 2) / c^2.
+Vec3 settled(const Fill& fill, const Domain& domain, Vec3 gravity, const SphModel& model, Vec3 p) {
+    const double above = head_above(fill, domain, gravity, p);
+    if (above == 0) return {};
+    const double g = length(gravity), c2 = model.sound_speed * model.sound_speed;
+    double below = 0;  // potential of p over that of the floor
+    for (int axis = 0; axis < 3; ++axis)
+        below += std::abs(gravity[axis]) * (gravity[axis] < 0 ? p[axis] : domain.size()[axis] - p[axis]);
+    const double height = (above + below) / g, y = below / g;
+    return gravity * ((height * y - 0.5 * y * y) / c2);
+}
+
 }  // namespace
 
 SphLiquid seed_sph(const Domain& domain, const LiquidSettings& settings, const SphModel& model,
@@ -40,13 +53,12 @@ SphLiquid seed_sph(const Domain& domain, const LiquidSettings& settings, const S
                 for (const Fill& fill : settings.fills) {
                     if (!fill.region->contains(p)) continue;
                     const double pressure = model.rest_density * head_above(fill, domain, gravity, p);
-                    liquid.position.push_back(p);
+                    liquid.position.push_back(p + settled(fill, domain, gravity, model, p));
                     liquid.velocity.emplace_back(fill.velocity);
                     liquid.density.push_back(float(tait_density(model, pressure)));
                     break;
                 }
             }
-    liquid.open.assign(liquid.position.size(), 1);
     return liquid;
 }
 
@@ -60,7 +72,6 @@ void remove_particles(SphLiquid& liquid, const std::vector<char>& dead) {
     keep(liquid.position);
     keep(liquid.velocity);
     keep(liquid.density);
-    keep(liquid.open);
 }
 
 }  // namespace flotsam
