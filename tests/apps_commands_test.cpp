@@ -14,8 +14,8 @@ using namespace flotsam;
 TEST_CASE("every command has help with an example") {
     const Said all = flotsam_says("--help");
     CHECK(all.code == 0);
-    for (const std::string command : {"demo", "run", "render", "check", "compare", "new", "list", "validate", "bench",
-                                      "plot", "docs", "completion"}) {
+    for (const std::string command : {"demo", "run", "render", "check", "compare", "new", "list", "validate",
+                                      "bench", "plot", "docs", "completion"}) {
         CAPTURE(command);
         CHECK(contains(all, "  " + command + " "));
         const Said help = flotsam_says(command + " --help");

@@ -254,8 +254,21 @@ TEST_CASE("a bubble that a solid leaves behind becomes liquid, a cavity that is 
             const bool above = c.x == 10 && c.z == 10 && c.y >= 13 && (open || c.y < 16);
             phi[n] = above || c.y >= 18 ? 0.02 : -0.02;
         });
-        close_voids(phi, s.obstacles, s.domain);
+        close_voids(phi, s.obstacles, s.domain, 0.5);
         CHECK((phi(10, 14, 10) < 0) == !open);
         CHECK(phi(10, 19, 10) > 0);
+    }
+}
+
+TEST_CASE("a closed box that is full has no bubbles, however large") {
+    const Pose pose{{0.5, 0.5, 0.5}, {}};
+    Setting s({20, 20, 20}, solid_sphere(0.2, 0.02), pose, pose, 0.01);
+    const double room = 1 - 4.0 / 3 * std::numbers::pi * std::pow(0.2, 3);
+    for (const double liquid : {0.99 * room, room}) {
+        Field<double> phi(s.tiling, outside_distance(s.domain));
+        for_each_cell(*s.tiling, s.domain.cells,
+                      [&](Int3 c, std::int64_t n) { phi[n] = c.x > 5 && c.y < 6 ? 0.02 : -0.02; });
+        close_voids(phi, s.obstacles, s.domain, liquid);
+        CHECK((phi(10, 2, 10) < 0) == (liquid == room));
     }
 }

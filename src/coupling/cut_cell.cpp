@@ -9,6 +9,7 @@
 
 #include "core/stopwatch.h"
 #include "coupling/contact_response.h"
+#include "coupling/grid_liquid.h"
 #include "fluid/grid/advect.h"
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/friction.h"
@@ -22,30 +23,6 @@
 namespace flotsam {
 
 namespace {
-
-double largest_speed(const LiquidState& liquid, const Domain& domain) {
-    double largest = 0;
-    for (int axis = 0; axis < 3; ++axis)
-        largest = std::max(
-            largest, max_over_cells(*liquid.tiling, domain.cells + unit(axis), 0, [&](Int3, std::int64_t n) {
-                return std::abs(liquid.velocity[axis][n]);
-            }));
-    return largest;
-}
-
-// Cells around the liquid that need a velocity: what the liquid may cross in the next step (which may be half
-// as long again as this one), and one for interpolation.
-int velocity_margin(double speed, double dt, double h) {
-    return 2 + static_cast<int>(std::ceil(std::min(1.5 * speed * dt / h, 30.0)));
-}
-
-// How fast crowded particles spread again: slowly against the shortest waves (see crowding_source), and over
-// several steps. Measured with a standing wave and a sloshing tank: 4 sqrt(h/g) makes waves grow by 1 % a
-// period, 12 does not, and both hold the volume to 0.3 % over 10 s; without it 2 % are lost.
-double crowding_time(const Scenario& scenario, double dt) {
-    const double g = length(scenario.gravity);
-    return std::max(10 * dt, g > 0 ? 12 * std::sqrt(scenario.domain.h / g) : 0.0);
-}
 
 // Between faces that touch, cut cells leave slits that no free surface reaches. Each wants its volume kept
 // and can only push the same few bodies: more slits than the bodies have freedoms, and there is no answer at
@@ -134,13 +111,6 @@ Twist motion_of(const MovableBody& body, const Pose& pose) {
     return {body.motion.at(pose.position - body.center), body.motion.spin};
 }
 
-bool all_finite(const MacGrid& u) {
-    for (const Field<double>& component : u)
-        for (const double value : component.values())
-            if (!std::isfinite(value)) return false;
-    return true;
-}
-
 }  // namespace
 
 Capabilities CutCell::capabilities() const {
@@ -152,17 +122,7 @@ Capabilities CutCell::capabilities() const {
 
 double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
     const double h = scenario.domain.h, g = length(scenario.gravity);
-    // No liquid crosses more than `cfl` cells, gravity's gain during the step included.
-    double speed = largest_speed(world.liquid, scenario.domain);
-    for (const Emitter& emitter : scenario.liquid.emitters) speed = std::max(speed, length(emitter.velocity));
-    double dt = 1e30;
-    if (speed > 0) dt = scenario.time.cfl * h / speed;
-    if (g > 0) {
-        dt = std::min(dt, (std::sqrt(speed * speed + 4 * g * scenario.time.cfl * h) - speed) / (2 * g));
-        // The surface moves explicitly: its shortest wave, of length 2 h and frequency sqrt(pi g / h), must
-        // be resolved.
-        dt = std::min(dt, std::sqrt(h / (3.14159265358979 * g)));
-    }
+    double dt = liquid_dt(world, scenario);
     // No solid's surface crosses more than a cell.
     for (const Solid& solid : scenario.solids) {
         const double frame = 1 / scenario.time.frames_per_second;
@@ -251,13 +211,7 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
 
 void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
     LiquidState& liquid = world.liquid;
-    // A step far beyond the CFL number may carry particles to where no tiles are; then the surface stays as
-    // the solve saw it.
-    const double outside = parallel_max(liquid.particles.count(), 4096, 0, [&](std::int64_t i) {
-        const Int3 c = scenario.domain.cell_of(Vec3(liquid.particles.position[i]));
-        return liquid.tiling->find(c) < 0 ? 1.0 : 0.0;
-    });
-    if (outside > 0) return;
+    if (!within_tiles(liquid, scenario.domain)) return;
     const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
     const Obstacles placed =
         place_obstacles(cut_obstacles(scenario, {world.time, world.bodies}, {world.time, world.bodies}, dt),
@@ -352,7 +306,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     Field<double> solved_phi = liquid.phi;
     ledger.droplets = count_droplets(liquid.phi, cells, domain);
     include_thin_liquid(solved_phi, cells, domain, scenario.gravity, liquid.open_volume);
-    close_voids(solved_phi, obstacles, domain);
+    close_voids(solved_phi, obstacles, domain, scenario.particle_volume() * double(liquid.particles.count()));
     stage_done("surface");
 
     // One solve: incompressibility, gravity and the free surface together.            [Alg. 3, 5-7 and 9]

@@ -7,6 +7,7 @@
 #include "core/mat3.h"
 #include "core/random.h"
 #include "core/stopwatch.h"
+#include "coupling/grid_liquid.h"
 #include "fluid/grid/advect.h"
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/friction.h"
@@ -25,29 +26,6 @@ namespace flotsam {
 namespace {
 
 constexpr double pi = std::numbers::pi;
-
-double largest_speed(const LiquidState& liquid, const Domain& domain) {
-    double largest = 0;
-    for (int axis = 0; axis < 3; ++axis)
-        largest = std::max(
-            largest, max_over_cells(*liquid.tiling, domain.cells + unit(axis), 0, [&](Int3, std::int64_t n) {
-                return std::abs(liquid.velocity[axis][n]);
-            }));
-    return largest;
-}
-
-bool all_finite(const MacGrid& u) {
-    for (const Field<double>& component : u)
-        for (const double value : component.values())
-            if (!std::isfinite(value)) return false;
-    return true;
-}
-
-// As for cut-cell: slowly against the shortest waves, and over several steps.
-double crowding_time(const Scenario& scenario, double dt) {
-    const double g = length(scenario.gravity);
-    return std::max(10 * dt, g > 0 ? 12 * std::sqrt(scenario.domain.h / g) : 0.0);
-}
 
 std::int64_t domain_index(const Domain& domain, Int3 c) {
     return c.x + std::int64_t{domain.cells.x} * (c.y + std::int64_t{domain.cells.y} * c.z);
@@ -393,20 +371,11 @@ Capabilities MarkerSprings::capabilities() const {
 }
 
 double MarkerSprings::stable_dt(const World& world, const Scenario& scenario) const {
-    const double h = scenario.domain.h, g = length(scenario.gravity);
-    // No liquid crosses more than `cfl` cells, gravity's gain during the step included.
-    double speed = largest_speed(world.liquid, scenario.domain);
-    for (const Emitter& emitter : scenario.liquid.emitters) speed = std::max(speed, length(emitter.velocity));
-    double dt = 1e30;
-    if (speed > 0) dt = scenario.time.cfl * h / speed;
-    if (g > 0) {
-        dt = std::min(dt, (std::sqrt(speed * speed + 4 * g * scenario.time.cfl * h) - speed) / (2 * g));
-        dt = std::min(dt, std::sqrt(h / (pi * g)));  // the shortest wave, as for cut-cell
-    }
+    const double h = scenario.domain.h;
+    double dt = liquid_dt(world, scenario);
     for (const SpringBody& body : world.springs) {
-        // Solids "must have small displacements during a timestep compared to the size of a cell"
-        // [Genevaux03 5]: a quarter of one.
-        if (const double v = flotsam::largest_speed(body); v > 0) dt = std::min(dt, 0.25 * h / v);
+        // A solid may move only a small part of a cell in a step [Genevaux03 5]: here a quarter.
+        if (const double v = largest_speed(body); v > 0) dt = std::min(dt, 0.25 * h / v);
         // The markers' number near a node varies: not all of the limit.
         dt = std::min(dt, 0.9 * repulsion_dt(scenario.solids[body.solid].spring, scenario));
     }
@@ -431,13 +400,7 @@ const std::vector<Obstacle>& MarkerSprings::fixed_obstacles(const Scenario& scen
 
 void MarkerSprings::find_surface(World& world, const Scenario& scenario) {
     LiquidState& liquid = world.liquid;
-    // A step far beyond the CFL number may carry markers to where no tiles are; then the surface stays as the
-    // solve saw it.
-    const double outside = parallel_max(liquid.particles.count(), 4096, 0, [&](std::int64_t i) {
-        const Int3 c = scenario.domain.cell_of(Vec3(liquid.particles.position[i]));
-        return liquid.tiling->find(c) < 0 ? 1.0 : 0.0;
-    });
-    if (outside > 0) return;
+    if (!within_tiles(liquid, scenario.domain)) return;
     const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
     const Obstacles placed = place_obstacles(fixed_obstacles(scenario), scenario.domain, liquid.tiling);
     liquid.open_volume = placed.open_volume;
@@ -495,9 +458,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
         mass * advance_markers(liquid.particles, old.velocity, domain, 0.5 * dt, fixed);
     Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
     const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, ctx.time + 0.5 * dt);
-    // Velocity is needed as far around the liquid as that may come in the next step, and one cell more.
-    const double crossed = 1.5 * largest_speed(old, domain) * dt / domain.h;
-    const int margin = 2 + static_cast<int>(std::ceil(std::min(crossed, 30.0)));
+    const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
     const Obstacles obstacles = place_obstacles(fixed, domain, liquid.tiling);

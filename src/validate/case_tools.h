@@ -1,11 +1,13 @@
 // What the validation cases share: small worlds, runs and fits.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "fluid/grid/sample.h"
 #include "fluid/grid/surface.h"
 #include "sim/driver.h"
 #include "validate/validation.h"
@@ -28,6 +30,9 @@ void simulate(Scenario& scenario, const std::string& method, double duration, co
               const Watch& watch) {
     scenario.method = method;
     scenario.time.duration = duration;
+    const std::vector<Carrier> carriers = make_scheme(method)->capabilities().carriers;
+    if (std::find(carriers.begin(), carriers.end(), scenario.liquid.carrier) == carriers.end())
+        scenario.liquid.carrier = carriers.front();
     Driver driver(scenario, make_scheme(method));
     driver.start();
     prepare(driver.world());
@@ -41,6 +46,21 @@ template <class Watch>
 void simulate(Scenario& scenario, const std::string& method, double duration, const Watch& watch) {
     simulate(
         scenario, method, duration, [](World&) {}, watch);
+}
+
+// Of the particles; markers move with the grid.
+inline std::vector<Vec3f> particle_velocities(const World& world, const Domain& domain) {
+    const LiquidState& liquid = world.liquid;
+    if (!liquid.particles.velocity.empty()) return liquid.particles.velocity;
+    std::vector<Vec3f> velocity;
+    for (const Vec3f& place : liquid.particles.position)
+        velocity.push_back(Vec3f(sample_velocity(liquid.velocity, domain, Vec3(place))));
+    return velocity;
+}
+// Of speeds in two spans of time one after the other; 1 when neither can be told from rest.
+inline double growth(double before, double last, double h) {
+    const double still = 1e-3 * std::sqrt(g * h);
+    return std::max(last, still) / std::max(before, still);
 }
 
 inline double mean_level(const World& world, const Scenario& s) {

@@ -144,6 +144,8 @@ Scenario closed_box(double s, int n) {
 
 std::vector<Flight> simulated_flight(const std::string& method, double s, int n, double until) {
     Scenario scenario = closed_box(s, n);
+    scenario.time.frames_per_second =
+        6 * n;  // steps must shrink with the cells, or their error hides the cells'
     const Vec3 start = scenario.solids[0].start.position;
     std::vector<Flight> flight;
     double angle = 0;

@@ -85,20 +85,21 @@ Domain cube(int n) {
 // RMS speed of all particles during two spans of time at the end of a run.
 class Calm {
   public:
-    Calm(double end, double span) : end_(end), span_(span) {}
+    Calm(const Domain& domain, double end, double span) : domain_(domain), end_(end), span_(span) {}
     void see(const World& world) {
         if (world.time <= end_ - 2 * span_) return;
-        const Particles& p = world.liquid.particles;
+        const std::vector<Vec3f> velocity = particle_velocities(world, domain_);
         double sum = 0;
-        for (const Vec3f& v : p.velocity) sum += double(dot(v, v));
+        for (const Vec3f& v : velocity) sum += double(dot(v, v));
         Mean& mean = world.time <= end_ - span_ ? before_ : last_;
-        mean.sum += sum / double(p.count());
+        mean.sum += sum / double(velocity.size());
         ++mean.count;
     }
     double last() const { return std::sqrt(last_.sum / last_.count); }
-    double ratio() const { return last() / std::sqrt(before_.sum / before_.count); }
+    double ratio() const { return growth(std::sqrt(before_.sum / before_.count), last(), domain_.h); }
 
   private:
+    Domain domain_;
     struct Mean {
         double sum = 0;
         int count = 0;
@@ -181,7 +182,7 @@ void validate_rest_around_solids(const ValidationRun& run) {
         {
             Scenario s = box_of_water({n, 3 * n / 4, n}, 1, make_level(0.5));
             s.solids = {box};
-            Calm calm(duration, 0.5);
+            Calm calm(s.domain, duration, 0.5);
             double force = 0, time = 0;
             simulate(s, run.method, duration, [&](const World& world, double dt) {
                 calm.see(world);
@@ -200,7 +201,7 @@ void validate_rest_around_solids(const ValidationRun& run) {
                 const bool prism = solids.size() > 1;
                 Scenario s = box_of_water({n, n, prism ? 8 : n}, 1, make_level(full ? 2 : 0.5));
                 s.solids = solids;
-                Calm calm(duration, 0.5);
+                Calm calm(s.domain, duration, 0.5);
                 double inside = 0;
                 simulate(s, run.method, duration, [&](const World& world, double) {
                     calm.see(world);
@@ -248,7 +249,7 @@ double ramp_acceleration(const std::string& method, int n, double slip) {
     double speed = 0;
     simulate(s, method, duration, [&](const World& world, double) {
         Vec3 sum;
-        for (const Vec3f& v : world.liquid.particles.velocity) sum += Vec3(v);
+        for (const Vec3f& v : particle_velocities(world, s.domain)) sum += Vec3(v);
         speed = dot(sum / double(world.liquid.particles.count()), turn * Vec3{1, 0, 0});
     });
     return speed / duration / (g * std::sin(angle));

@@ -1,5 +1,6 @@
 #include "validate/validation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/stopwatch.h"
@@ -19,28 +20,30 @@ const std::vector<ValidationCase>& validation_cases() {
         {"rest", "water in a tank stays at rest", validate_rest},
         {"standing-wave", "period of a standing wave, against dispersion theory", validate_standing_wave},
         {"zalesak", "a slotted disc turned once keeps its area", validate_zalesak},
-        {"cantilever", "an elastic beam bends, against the exact elastica, and swings", validate_cantilever},
+        {"cantilever", "an elastic beam bends, against the exact elastica, and swings", validate_cantilever,
+         Motion::elastic},
         {"rigid-rotation", "elastic bodies turn without stress and keep their momentum",
-         validate_rigid_rotation},
-        {"cook", "Cook's membrane: shear and bending of a tapered sheet", validate_cook},
+         validate_rigid_rotation, Motion::elastic},
+        {"cook", "Cook's membrane: shear and bending of a tapered sheet", validate_cook, Motion::elastic},
         {"dam-break-front", "front of a collapsing column, against Martin & Moyce 1952",
          validate_dam_break_front},
         {"spheric-2", "dam break onto a container, against Kleefsman et al. 2005", validate_spheric_2},
         {"free-slip", "water slides along solids: a ramp, a sphere in a stream", validate_free_slip},
-        {"moving-sphere", "a sphere that crosses a tank ten times eats no water", validate_moving_sphere},
+        {"moving-sphere", "a sphere that crosses a tank ten times eats no water", validate_moving_sphere,
+         Motion::scripted},
         {"added-mass", "a body released in a closed box full of water: buoyancy and added mass",
-         validate_added_mass},
+         validate_added_mass, Motion::rigid},
         {"kirchhoff-ellipse", "an ellipse flies through an unbounded liquid, against Kirchhoff's equations",
-         validate_kirchhoff_ellipse},
-        {"draft", "how deep bodies float, and which way up", validate_draft},
+         validate_kirchhoff_ellipse, Motion::rigid},
+        {"draft", "how deep bodies float, and which way up", validate_draft, Motion::rigid},
         {"heave-cylinder", "a floating cylinder comes to rest by the waves it makes, against linear theory",
-         validate_heave_cylinder},
+         validate_heave_cylinder, Motion::rigid},
         {"cylinder-entry", "a cylinder falls into water, against Greenhow & Lin 1983",
-         validate_cylinder_entry},
+         validate_cylinder_entry, Motion::rigid},
         {"rigid-alone", "rigid bodies without liquid: slide, roll, swing, tumble, stack, bounce",
-         validate_rigid_alone},
+         validate_rigid_alone, Motion::rigid},
         {"turek-hron", "a bar bends and swings under gravity, against Turek & Hron 2006 (CSM1 to CSM3)",
-         validate_turek_hron},
+         validate_turek_hron, Motion::elastic},
         {"sloshing", "volume of a sloshing tank over 10 s", validate_sloshing},
     };
     return cases;
@@ -50,7 +53,10 @@ void run_validation(const ValidationCase& c, bool quick,
                     const std::function<void(const ValidationRow&)>& report,
                     const std::function<void(const ValidationCurve&)>& show) {
     for (const SchemeEntry& scheme : schemes()) {
-        if (!scheme.make()->capabilities().liquid) continue;
+        const Capabilities able = scheme.make()->capabilities();
+        if (!able.liquid ||
+            std::find(able.motions.begin(), able.motions.end(), c.needs) == able.motions.end())
+            continue;
         Stopwatch watch;
         c.run({std::string(scheme.name), quick,
                [&](ValidationRow row) {

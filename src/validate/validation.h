@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "solid/solid.h"
+
 namespace flotsam {
 
 // One measured quantity. Where the reference is zero, value is already a share of a natural scale and
@@ -45,6 +47,7 @@ struct ValidationRun {
 struct ValidationCase {
     std::string_view name, summary;
     void (*run)(const ValidationRun&);
+    Motion needs = Motion::fixed;  // of solids: methods that do not have it are left out
 };
 const std::vector<ValidationCase>& validation_cases();
 

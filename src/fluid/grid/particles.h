@@ -11,8 +11,8 @@ namespace flotsam {
 // the 2 x 2 x 2 (2D: 2 x 2; or more, see Domain) parts of the cell. The jitter depends on the seed and the
 // cell alone.
 struct SeedPoints {
-    static constexpr int most = Domain::most_particles_per_edge * Domain::most_particles_per_edge *
-                                Domain::most_particles_per_edge;
+    static constexpr int most =
+        Domain::most_particles_per_edge * Domain::most_particles_per_edge * Domain::most_particles_per_edge;
     std::array<Vec3, most> point;
     int count;
 };

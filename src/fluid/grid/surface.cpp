@@ -295,8 +295,18 @@ void include_thin_liquid(Field<double>& phi, const CellRanges& cells, const Doma
     });
 }
 
-void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& domain) {
+void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& domain, double liquid_volume) {
     if (!obstacles.any()) return;
+    // A closed box that is full has no room for air at all.
+    const double room = double(domain.cells.x) * domain.cells.y * domain.cells.z -
+                        sum_over_cells<double>(phi.tiling(), domain.cells, [&](Int3, std::int64_t n) {
+                            return 1 - obstacles.open_volume[n];
+                        });
+    if (!domain.any_open() && liquid_volume > 0.999 * room * domain.cell_volume()) {
+        for_each_cell(phi.tiling(), domain.cells,
+                      [&](Int3, std::int64_t n) { phi[n] = std::min(phi[n], -domain.h); });
+        return;
+    }
     // In cells. A step far beyond any stable one leaves more behind a light body; filled up with water that
     // is not there, that raised the energy by 2 %.
     constexpr double largest = 4;

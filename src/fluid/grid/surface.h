@@ -24,8 +24,8 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
 
 // Bubbles of a few cells beside solids that no way leads to from the air outside: what a solid has left
 // behind it in a step and no particle has reached yet. They become liquid; a surface without pressure there
-// would hold the solid back.
-void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& domain);
+// would hold the solid back. So does every bubble in a closed box that so much liquid fills [m^3].
+void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& domain, double liquid_volume);
 
 // Cells that the pressure must act in although the smooth surface misses them: droplets, sheets and films
 // thinner than a cell. A cell with particles in it that does not rest on liquid gets a small negative
