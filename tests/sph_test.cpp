@@ -41,11 +41,14 @@ struct Sorted {
     SphLiquid liquid;
     SphCells cells;
     SphModel model;
+    SphColumns columns{};
 };
 Sorted sorted(bool flat) {
     Sorted s{shaken(flat), {}, model_of(flat)};
     s.cells = SphCells({1, 1, 1}, s.model.kernel.support(), flat);
-    sort_by_cell(s.liquid, s.cells);
+    const SphLiquid unsorted = s.liquid;
+    sort_by_cell(unsorted, s.cells, s.liquid);
+    fill_columns(s.liquid, s.model, s.columns);
     return s;
 }
 
@@ -104,15 +107,15 @@ TEST_CASE("the part of the kernel beyond a plane") {
 
 TEST_CASE("sorting finds every neighbour and follows the curve") {
     for (const bool flat : {true, false}) {
-        const Sorted s = sorted(flat);
-        const std::vector<float> sums = kernel_sums(s.liquid, s.cells, s.model);
+        Sorted s = sorted(flat);
+        sum_kernel(s.columns, s.cells, s.model);
         double worst = 0;
         for (std::int64_t a = 0; a < s.liquid.count(); ++a) {
             double expected = 0;
             for (std::int64_t b = 0; b < s.liquid.count(); ++b)
                 expected += s.model.kernel_volume() *
                             s.model.kernel.value(length(s.liquid.position[a] - s.liquid.position[b]));
-            worst = std::max(worst, std::abs(sums[a] - expected));
+            worst = std::max(worst, std::abs(s.columns.sum[a] - expected));
         }
         CHECK(worst < 1e-5);
         for (std::int64_t a = 0; a + 1 < s.liquid.count(); ++a)
@@ -125,11 +128,10 @@ TEST_CASE("densities and accelerations are the sums of the paper, pair by pair i
         Sorted s = sorted(flat);
         const SphModel& m = s.model;
         const SphLiquid before = s.liquid;
-        std::vector<Vec3f> acceleration;
-        pair_accelerations(s.liquid, s.cells, m, acceleration);
+        pair_accelerations(s.liquid, s.columns, s.cells, m);
         std::vector<float> open;
         for (std::int64_t i = 0; i < before.count(); ++i) open.push_back(float(0.8 + 0.2 * test::noise(i)));
-        find_density(s.liquid, s.cells, m, open);
+        find_density(s.liquid, s.columns, s.cells, m, open);
         double full = 0;  // the kernel's sum on the lattice of rest
         for (int k = flat ? 0 : -3; k <= (flat ? 0 : 3); ++k)
             for (int j = -3; j <= 3; ++j)
@@ -153,7 +155,7 @@ TEST_CASE("densities and accelerations are the sums of the paper, pair by pair i
             }
             const double expected_density = m.rest_density * filled / (full * open[a]);
             largest = std::max(largest, length(expected));
-            worst = std::max(worst, length(Vec3(acceleration[a]) - expected));
+            worst = std::max(worst, length(Vec3(s.columns.acceleration(a)) - expected));
             worst_density = std::max(worst_density, std::abs(s.liquid.density[a] / expected_density - 1));
         }
         CHECK(worst < 1e-5 * largest);
@@ -163,16 +165,15 @@ TEST_CASE("densities and accelerations are the sums of the paper, pair by pair i
 
 TEST_CASE("what particles do to each other sums up to nothing") {
     for (const bool flat : {true, false}) {
-        const Sorted s = sorted(flat);
-        std::vector<Vec3f> acceleration;
-        pair_accelerations(s.liquid, s.cells, s.model, acceleration);
+        Sorted s = sorted(flat);
+        pair_accelerations(s.liquid, s.columns, s.cells, s.model);
         Vec3 sum, moment;
         double all = 0, arms = 0;
         for (std::int64_t i = 0; i < s.liquid.count(); ++i) {
-            sum += Vec3(acceleration[i]);
-            moment += cross(s.liquid.position[i], Vec3(acceleration[i]));
-            all += length(Vec3(acceleration[i]));
-            arms += length(s.liquid.position[i]) * length(Vec3(acceleration[i]));
+            sum += Vec3(s.columns.acceleration(i));
+            moment += cross(s.liquid.position[i], Vec3(s.columns.acceleration(i)));
+            all += length(Vec3(s.columns.acceleration(i)));
+            arms += length(s.liquid.position[i]) * length(Vec3(s.columns.acceleration(i)));
         }
         CHECK(all > 0);
         CHECK(length(sum) < 1e-8 * all);
@@ -185,8 +186,10 @@ TEST_CASE("pairs give the same bits on any number of threads, and wherever the p
         std::vector<std::vector<Vec3f>> results;
         for (const int threads : {1, 2, 7}) {
             set_thread_count(threads);
-            const Sorted s = sorted(flat);
-            pair_accelerations(s.liquid, s.cells, s.model, results.emplace_back());
+            Sorted s = sorted(flat);
+            pair_accelerations(s.liquid, s.columns, s.cells, s.model);
+            std::vector<Vec3f>& result = results.emplace_back();
+            for (std::int64_t i = 0; i < s.liquid.count(); ++i) result.push_back(s.columns.acceleration(i));
         }
         set_thread_count(0);
         CHECK(results[0] == results[1]);
@@ -199,11 +202,13 @@ TEST_CASE("pairs give the same bits on any number of threads, and wherever the p
     two.velocity = {{1, 2, 3}, {-0.3f, 0.1f, 0.7f}};
     two.density = {1007, 1003};
     SphCells cells({1, 1, 1}, model.kernel.support(), false);
-    sort_by_cell(two, cells);
-    std::vector<Vec3f> acceleration;
-    pair_accelerations(two, cells, model, acceleration);
-    CHECK(acceleration[0] == -acceleration[1]);
-    CHECK(length(acceleration[0]) > 1);
+    SphLiquid ordered;
+    SphColumns columns;
+    sort_by_cell(two, cells, ordered);
+    fill_columns(ordered, model, columns);
+    pair_accelerations(ordered, columns, cells, model);
+    CHECK(columns.acceleration(0) == -columns.acceleration(1));
+    CHECK(length(columns.acceleration(0)) > 1);
 }
 
 TEST_CASE("Tait's equation and its inverse") {

@@ -10,7 +10,6 @@
 #include "fluid/grid/particles.h"
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
-#include "fluid/sph/sph_forces.h"
 #include "fluid/sph/sph_seed.h"
 #include "solid/rigid/solve_contacts.h"
 
@@ -394,8 +393,11 @@ DirectForcing::Prepared& DirectForcing::prepare(const Scenario& scenario) {
     for (const Solid& solid : scenario.solids)
         surfaces.emplace_back(sample_surface(solid.shape, 0.5 * model.radius(), domain.flat()),
                               model.radius());
-    prepared_ = Prepared{model, SphCells(domain.size(), model.kernel.support(), domain.flat()),
-                         KernelBeyondPlane(model.kernel, domain.flat()), std::move(surfaces),
+    prepared_ = Prepared{model,
+                         SphCells(domain.size(), model.kernel.support(), domain.flat()),
+                         {},
+                         KernelBeyondPlane(model.kernel, domain.flat()),
+                         std::move(surfaces),
                          ContactShapes(scenario.solids, scenario.joints)};
     return *prepared_;
 }
@@ -460,18 +462,18 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
 
     // Which particles are neighbours?                                                   [Alg. 1, 1]
-    next.sph = now.sph;
     SphLiquid& liquid = next.sph;
-    sort_by_cell(liquid, prepared.cells);
+    SphColumns& columns = prepared.columns;
+    sort_by_cell(now.sph, prepared.cells, liquid);
+    fill_columns(liquid, model, columns);
     stage_done("neighbours");
 
     // Forces on the liquid and on bodies.                                               [Alg. 1, 2; Eq. 2-6]
     std::vector<PlacedShape> shapes;
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) shapes.push_back(shape_of(now, scenario, s));
-    find_density(liquid, prepared.cells, model,
+    find_density(liquid, columns, prepared.cells, model,
                  open_shares(liquid.position, shapes, domain, prepared.beyond, model.kernel.support()));
-    std::vector<Vec3f> acceleration;
-    pair_accelerations(liquid, prepared.cells, model, acceleration);
+    pair_accelerations(liquid, columns, prepared.cells, model);
     stage_done("forces");
 
     // Both go where they would without each other: x*, v*.                              [Alg. 1, 3]
@@ -479,7 +481,7 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     std::vector<Vec3f> velocity(liquid.count());
     std::vector<Vec3> position(liquid.count());
     parallel_for(liquid.count(), grain, [&](std::int64_t i) {
-        const Vec3 v = Vec3(liquid.velocity[i]) + dt * (Vec3(acceleration[i]) + scenario.gravity);
+        const Vec3 v = Vec3(liquid.velocity[i]) + dt * (Vec3(columns.acceleration(i)) + scenario.gravity);
         velocity[i] = Vec3f(v);
         position[i] = liquid.position[i] + dt * Vec3(velocity[i]);
     });

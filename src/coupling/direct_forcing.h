@@ -37,7 +37,7 @@
 #include <optional>
 
 #include "coupling/scheme.h"
-#include "fluid/sph/sph_cells.h"
+#include "fluid/sph/sph_forces.h"
 #include "geometry/surface_samples.h"
 #include "solid/rigid/contact.h"
 
@@ -80,6 +80,7 @@ class DirectForcing final : public Scheme {
     struct Prepared {
         SphModel model;
         SphCells cells;
+        SphColumns columns;
         KernelBeyondPlane beyond;
         std::vector<SampledSurface> surfaces;  // of each solid
         ContactShapes contact_shapes;
