@@ -6,7 +6,9 @@
 #include <numbers>
 
 #include "core/parallel.h"
+#include "fluid/sph/kernel_cover.h"
 #include "fluid/sph/sph_forces.h"
+#include "geometry/solid_shape.h"
 #include "worlds.h"
 
 using namespace flotsam;
@@ -82,26 +84,45 @@ TEST_CASE("the kernel's gradient is that of its value") {
     }
 }
 
-TEST_CASE("the part of the kernel beyond a plane") {
+TEST_CASE("what a wall covers of the kernel is the lattice behind it, to the last digits") {
     for (const bool flat : {true, false}) {
-        const CubicSpline kernel(0.37, flat);
-        const KernelBeyondPlane beyond(kernel, flat);
-        CHECK(std::abs(beyond(0) - 0.5) < 1e-4);
-        CHECK(beyond(kernel.support()) == 0);
-        for (const double d : {0.05, 0.2, 0.5}) {
-            // By brute force: the sum over a fine lattice.
-            const double step = 0.02 * kernel.h;
-            double sum = 0;
-            const int n = int(kernel.support() / step) + 1;
-            for (int k = flat ? 0 : -n; k <= (flat ? 0 : n); ++k)
-                for (int j = -n; j <= n; ++j)
-                    for (int i = 0; i < 2 * n; ++i) {
-                        const Vec3 p{d + (i + 0.5) * step, j * step, k * step};
-                        sum += kernel.value(length(p)) * step * step * (flat ? 1 : step);
-                    }
-            CHECK(std::abs(beyond(d) - sum) < 1e-3);
-            CHECK(std::abs(beyond(d) + beyond(-d) - 1) < 1e-12);
+        const SphModel m = model_of(flat);
+        const PlaneCover cover(m);
+        CHECK(cover.share(cover.reach()) == 0);
+        CHECK(std::abs(cover.share(-cover.reach()) - 1) < 1e-12);
+        for (const int layer : {0, 1, 2}) {
+            double open = 0;  // of the lattice around a particle in that layer, counted from the wall
+            for (int k = flat ? 0 : -3; k <= (flat ? 0 : 3); ++k)
+                for (int j = -3; j <= 3; ++j)
+                    for (int i = -layer; i <= 3; ++i)
+                        open += m.kernel_volume() * m.kernel.value(spacing * length(Vec3(Int3{i, j, k})));
+            const double distance = (layer + 0.5) * spacing;
+            CHECK(std::abs(1 - cover.share(distance) - open / m.lattice_sum()) < 1e-5);
         }
+        for (const double d : {-0.03, 0.01, 0.04, 0.08, 0.11}) {
+            const double step = 1e-3 * spacing;
+            const double slope = (cover.share(d + step) - cover.share(d - step)) / (2 * step);
+            CHECK(std::abs(cover.slope(d) - slope) < 2e-3 / spacing);
+        }
+    }
+}
+
+TEST_CASE("a solid covers as much as a plane at its distance where it is flat, less at edges") {
+    for (const bool flat : {true, false}) {
+        const SphModel m = model_of(flat);
+        const PlaneCover plane(m);
+        const SolidShape box = solid_box({1, 0.6, 1});
+        const SolidCover cover(*box.distance, bounds(box.mesh), plane, m);
+        for (const double d : {0.5, 0.9, 1.5, 2.0}) {
+            const auto side = cover.at({0.123, 0.3 + d * spacing, 0.017});
+            CHECK(std::abs(plane.share(side.distance) - plane.share(d * spacing)) < 2e-3);
+            CHECK(length(side.gradient - Vec3{0, 1, 0}) < 0.05);
+            // Beside a corner of the outline only about half of that.
+            const auto edge = cover.at({0.5, 0.3 + d * spacing, 0.017});
+            CHECK(std::abs(plane.share(edge.distance) / (0.5 * plane.share(d * spacing)) - 1) < 0.2);
+        }
+        CHECK(cover.at({0, 0.3 + 1.01 * plane.reach(), 0}).distance == plane.reach());
+        CHECK(cover.at({5, 0, 0}).distance == plane.reach());
     }
 }
 

@@ -34,27 +34,9 @@
 // clang-format on
 #pragma once
 
-#include <optional>
-
-#include "coupling/scheme.h"
-#include "fluid/sph/sph_forces.h"
-#include "geometry/surface_samples.h"
-#include "solid/rigid/contact.h"
+#include "coupling/sph_boundary.h"
 
 namespace flotsam {
-
-// A particle of the liquid that touches a solid or a wall, where both would be after the step.
-struct BoundaryContact {
-    std::int32_t particle = 0;
-    std::int32_t surface = 0;  // a solid of the scenario, or a side of the domain: no_solid - side
-    std::int32_t body = -1;    // in World::bodies where the liquid moves it; -1 where it does not
-    Vec3 point, normal;        // x_cp and n, out of the solid
-    Vec3 surface_velocity;     // v_cp* of what is no body [m/s]                         [Eq. 21, 22]
-    double slip = 1;           // epsilon for this step
-    double least_leaving = 0;  // normal velocity that it shall have at least: delta times its approach [m/s]
-
-    static constexpr std::int32_t no_solid = -1;
-};
 
 // The relative velocity that a contact shall have after one of `v` [Becker09 Eq. 8, 9].
 Vec3 wanted_velocity(const BoundaryContact& contact, Vec3 v);
@@ -65,9 +47,6 @@ void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& v
              std::vector<RigidBody>& bodies, double particle_mass, BoundaryResponse response,
              FunctionRef<void(const BoundaryContact&, Vec3)> on_surface);
 
-// What the particles' equations need, from a scene: spacing, sound speed, viscosity.
-SphModel sph_model(const Scenario& scenario);
-
 class DirectForcing final : public Scheme {
   public:
     Capabilities capabilities() const override;
@@ -76,18 +55,9 @@ class DirectForcing final : public Scheme {
     void start(World& world, const Scenario& scenario) override;
 
   private:
-    // What follows from the scenario alone, made when first needed.
-    struct Prepared {
-        SphModel model;
-        SphCells cells;
-        SphColumns columns;
-        KernelBeyondPlane beyond;
-        std::vector<SampledSurface> surfaces;  // of each solid
-        ContactShapes contact_shapes;
-    };
-    Prepared& prepare(const Scenario& scenario);
+    SphSetup& setup(const Scenario& scenario);  // made when first needed
 
-    std::optional<Prepared> prepared_;
+    std::optional<SphSetup> setup_;
 };
 
 }  // namespace flotsam

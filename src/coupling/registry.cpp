@@ -2,6 +2,7 @@
 #include "coupling/cut_cell.h"
 #include "coupling/direct_forcing.h"
 #include "coupling/marker_springs.h"
+#include "coupling/penalty.h"
 #include "coupling/scheme.h"
 
 namespace flotsam {
@@ -21,6 +22,8 @@ const std::vector<SchemeEntry>& schemes() {
          make<MarkerSprings>},
         {"direct-forcing", "liquid of particles alone (SPH), kept off solids by control forces (Becker 2009)",
          make<DirectForcing>},
+        {"penalty", "the same liquid, kept off solids by forces that grow as it comes near (Monaghan 2005)",
+         make<Penalty>},
     };
     return entries;
 }

@@ -21,6 +21,7 @@ struct Capabilities {
     bool viscosity = false;
     bool sources = true;          // emitters and sinks
     bool animated_meshes = true;  // scripted solids whose surface deforms
+    bool one_way = false;         // rigid solids that move liquid and do not feel it
     bool compressible = false;    // pressure travels as sound, in steps so short that sound is resolved
     bool strong = false;          // fluid and solids are solved together
 };

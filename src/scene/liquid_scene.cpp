@@ -186,6 +186,12 @@ std::vector<TableRule> liquid_tables() {
                "of SPH: how bodies answer to liquid that touches them, all contacts together (global) or "
                "each as if it were alone (local)",
            .choices = {"global", "local"}},
+          {.name = "torque_arm",
+           .types = a_text,
+           .fallback = "\"contact\"",
+           .meaning = "of SPH: where a control force turns a body, at the contact point or at the particle, "
+                      "which conserves angular momentum",
+           .choices = {"contact", "particle"}},
           {.name = "reseed",
            .types = a_boolean,
            .fallback = "true",
@@ -330,6 +336,8 @@ LiquidSettings read_liquid(SceneReader& reader) {
     liquid.sph.artificial_viscosity = table.at("artificial_viscosity").number;
     liquid.sph.response =
         table.at("boundary_response").text == "local" ? BoundaryResponse::local : BoundaryResponse::global;
+    liquid.sph.torque_arm =
+        table.at("torque_arm").text == "particle" ? TorqueArm::particle : TorqueArm::contact;
     liquid.reseed = table.at("reseed").boolean;
     liquid.seed = static_cast<std::uint64_t>(table.at("seed").integer);
     for (const TomlNode& entry : table.entries("fill")) {

@@ -219,6 +219,11 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
                 entries[n].at("shape").place,
                 fmt::format("the method {} knows no animated meshes (\"{}\")", node.text, solids[n].name),
                 advice);
+        if (solids[n].rigid.one_way && !capabilities.one_way)
+            reader.mistakes.add(
+                entries[n].at("coupling").place,
+                fmt::format("the method {} knows no one-way coupling (\"{}\")", node.text, solids[n].name),
+                advice);
         if (wet && solids[n].motion == Motion::elastic && !capabilities.wet_elastic)
             reader.mistakes.add(
                 entries[n].at("motion").place,

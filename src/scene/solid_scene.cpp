@@ -274,6 +274,12 @@ std::vector<TableRule> solid_tables() {
            .fallback = "0.0",
            .meaning = "a rigid solid is held where it is until this time",
            .low = 0},
+          {.name = "coupling",
+           .types = a_text,
+           .fallback = "\"two-way\"",
+           .meaning =
+               "a rigid solid moves the liquid and is moved by it (two-way), or only moves it (one-way)",
+           .choices = {"two-way", "one-way"}},
           {.name = "velocity",
            .types = a_list,
            .unit = "m/s",

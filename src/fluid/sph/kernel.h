@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 namespace flotsam {
 
@@ -32,37 +31,6 @@ struct CubicSpline {
         const double a = std::max(2 - r / h, 0.0), b = std::max(1 - r / h, 0.0);
         return -3 * k * (a * a - 4 * b * b) / (h * r);
     }
-};
-
-// How much of a kernel lies beyond a plane at a distance from its centre: half of it for a plane through the
-// centre, nothing from two smoothing lengths on.
-class KernelBeyondPlane {
-  public:
-    KernelBeyondPlane() = default;
-    KernelBeyondPlane(const CubicSpline& kernel, bool flat)
-        : support_(kernel.support()), share_(entries + 1) {
-        // Of the ring or shell at r, the part beyond the plane is acos(d/r)/pi or (1 - d/r)/2.
-        constexpr int pieces = 400;
-        for (int n = 0; n < entries; ++n) {
-            const double d = support_ * n / entries, dr = (support_ - d) / pieces;
-            for (int i = 0; i < pieces; ++i) {
-                const double r = d + (i + 0.5) * dr;
-                const double beyond = flat ? 2 * r * std::acos(d / r) : 2 * std::numbers::pi * r * (r - d);
-                share_[n] += kernel.value(r) * beyond * dr;
-            }
-        }
-    }
-    double operator()(double distance) const {
-        const double at = std::min(std::abs(distance) / support_, 1.0) * entries;
-        const int n = std::min(int(at), entries - 1);
-        const double share = share_[n] + (at - n) * (share_[n + 1] - share_[n]);
-        return distance < 0 ? 1 - share : share;
-    }
-
-  private:
-    static constexpr int entries = 256;
-    double support_ = 1;
-    std::vector<double> share_;
 };
 
 }  // namespace flotsam

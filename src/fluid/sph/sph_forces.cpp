@@ -102,18 +102,6 @@ void for_each_lanes(const PairDistances& distances, std::int32_t i, Run run, con
     }
 }
 
-// The kernel's sum of volumes at a particle of the lattice that liquid rests on.
-double lattice_sum(const SphModel& model) {
-    const int reach = int(model.kernel.support() / model.spacing) + 1;
-    double total = 0;
-    for (int k = model.flat ? 0 : -reach; k <= (model.flat ? 0 : reach); ++k)
-        for (int j = -reach; j <= reach; ++j)
-            for (int i = -reach; i <= reach; ++i)
-                total +=
-                    model.kernel_volume() * model.kernel.value(model.spacing * length(Vec3(Int3{i, j, k})));
-    return total;
-}
-
 }  // namespace
 
 void sort_by_cell(const SphLiquid& liquid, SphCells& cells, SphLiquid& sorted) {
@@ -168,7 +156,7 @@ void find_density(SphLiquid& liquid, SphColumns& columns, const SphCells& cells,
                   const std::vector<float>& open) {
     sum_kernel(columns, cells, model);
     // On the lattice of rest the sum is not quite one; there the density shall be exactly that of rest.
-    const double full = lattice_sum(model);
+    const double full = model.lattice_sum();
     parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
         liquid.density[i] = float(model.rest_density * columns.sum[i] / (full * open[i]));  //      [Eq. 2]
     });

@@ -26,6 +26,16 @@ SphModel make_sph_model(bool flat, double spacing, double depth, double rest_den
     return model;
 }
 
+double SphModel::lattice_sum() const {
+    const int reach = int(kernel.support() / spacing) + 1;
+    double total = 0;
+    for (int k = flat ? 0 : -reach; k <= (flat ? 0 : reach); ++k)
+        for (int j = -reach; j <= reach; ++j)
+            for (int i = -reach; i <= reach; ++i)
+                total += kernel_volume() * kernel.value(spacing * length(Vec3(Int3{i, j, k})));
+    return total;
+}
+
 double alpha_of_viscosity(const SphModel& model, bool flat, double kinematic) {
     return kinematic * (flat ? 8 : 10) / (model.kernel.h * model.sound_speed);
 }

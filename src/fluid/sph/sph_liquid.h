@@ -16,11 +16,16 @@ enum class BoundaryResponse {
     local,   // each contact as if it were alone
 };
 
+// Where a control force turns a body: with the contact point as the paper has it, or with the particle, which
+// conserves angular momentum.
+enum class TorqueArm { contact, particle };
+
 // As a scene asks for it.
 struct SphSettings {
     double speed_of_sound = 0;          // [m/s]; 0: ten times the speed that the scene can reach
     double artificial_viscosity = 0.1;  // Monaghan's alpha, used where the liquid has no viscosity given
     BoundaryResponse response = BoundaryResponse::global;
+    TorqueArm torque_arm = TorqueArm::contact;
 };
 
 // Every particle stands for the same mass. In the order of the cells they were in when last sorted.
@@ -49,6 +54,8 @@ struct SphModel {
     // In the plane the kernel is per area, and so are mass and volume in sums with it.
     double kernel_mass() const { return particle_mass / depth; }
     double kernel_volume() const { return kernel_mass() / rest_density; }
+    // The kernel's sum of volumes at a particle of the lattice that liquid rests on: nearly 1.
+    double lattice_sum() const;
 };
 
 // A liquid of rest density [kg/m^3] in particles `spacing` apart [m], whose sound travels at `sound_speed`.

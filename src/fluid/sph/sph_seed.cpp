@@ -62,6 +62,75 @@ SphLiquid seed_sph(const Domain& domain, const LiquidSettings& settings, const S
     return liquid;
 }
 
+SphExchange emit_sph(SphLiquid& liquid, const LiquidSettings& settings, const Domain& domain,
+                     const SphModel& model, double time, double dt) {
+    SphExchange exchange;
+    const double s = model.spacing;
+    for (const Emitter& emitter : settings.emitters) {
+        if (time + dt < emitter.from || time >= emitter.until) continue;
+        const Shape& region = *emitter.region;
+        Box box = region.bounds();
+        box = {max(box.low, Vec3{0, 0, 0}), min(box.high, domain.size())};
+        std::vector<Vec3> near;  // particles that new ones might come too close to
+        for (std::int64_t i = 0; i < liquid.count(); ++i) {
+            const Vec3 p = liquid.position[i];
+            if (min(p, box.low - Vec3{s, s, s}) != box.low - Vec3{s, s, s} ||
+                max(p, box.high + Vec3{s, s, s}) != box.high + Vec3{s, s, s})
+                continue;
+            near.push_back(p);
+            if (!region.contains(p)) continue;
+            exchange.velocity_sum += emitter.velocity - Vec3(liquid.velocity[i]);
+            liquid.velocity[i] = Vec3f(emitter.velocity);
+        }
+        const bool opens = time <= emitter.from;
+        const Vec3 shift = emitter.velocity * (time + dt - emitter.from);
+        Int3 low, high;
+        for (int axis = 0; axis < 3; ++axis) {
+            low[axis] = int(std::floor((box.low[axis] - shift[axis]) / s)) - 1;
+            high[axis] = int(std::ceil((box.high[axis] - shift[axis]) / s));
+        }
+        if (domain.flat()) low.z = high.z = 0;
+        for (int k = low.z; k <= high.z; ++k)
+            for (int j = low.y; j <= high.y; ++j)
+                for (int i = low.x; i <= high.x; ++i) {
+                    Vec3 p = Vec3{i + 0.5, j + 0.5, k + 0.5} * s + shift;
+                    if (domain.flat()) p.z = 0.5 * domain.size().z;
+                    const Vec3 before = p - emitter.velocity * dt;
+                    if (!box.contains(p) || !region.contains(p)) continue;
+                    if (!opens && box.contains(before) && region.contains(before)) continue;
+                    if (std::any_of(near.begin(), near.end(),
+                                    [&](Vec3 other) { return length(other - p) < 0.7 * s; }))
+                        continue;
+                    liquid.position.push_back(p);
+                    liquid.velocity.emplace_back(emitter.velocity);
+                    liquid.density.push_back(float(model.rest_density));
+                    ++exchange.count;
+                    exchange.velocity_sum += emitter.velocity;
+                }
+    }
+    return exchange;
+}
+
+SphExchange drain_sph(SphLiquid& liquid, const LiquidSettings& settings, const Domain& domain, double time) {
+    SphExchange exchange;
+    if (settings.sinks.empty() && !domain.any_open()) return exchange;
+    std::vector<char> dead(liquid.count(), 0);
+    for (std::int64_t i = 0; i < liquid.count(); ++i) {
+        const Vec3 p = liquid.position[i];
+        for (int side = 0; side < (domain.flat() ? 4 : 6); ++side) {
+            const int axis = side / 2;
+            if (domain.open(side)) dead[i] |= side % 2 ? p[axis] >= domain.size()[axis] : p[axis] <= 0;
+        }
+        for (const Sink& sink : settings.sinks)
+            dead[i] |= time >= sink.from && time < sink.until && sink.region->contains(p);
+        if (!dead[i]) continue;
+        ++exchange.count;
+        exchange.velocity_sum += Vec3(liquid.velocity[i]);
+    }
+    if (exchange.count > 0) remove_particles(liquid, dead);
+    return exchange;
+}
+
 void remove_particles(SphLiquid& liquid, const std::vector<char>& dead) {
     const auto keep = [&](auto& values) {
         std::size_t kept = 0;

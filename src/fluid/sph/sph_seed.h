@@ -11,6 +11,18 @@ namespace flotsam {
 // depth: otherwise it would fall into that state and ring for seconds.
 SphLiquid seed_sph(const Domain& domain, const LiquidSettings& settings, const SphModel& model, Vec3 gravity);
 
+struct SphExchange {
+    std::int64_t count = 0;
+    Vec3 velocity_sum;  // of the particles concerned [m/s]
+};
+// Adds what enters through emitters between `time` and `time + dt`: a lattice travels with the emitter's
+// velocity, and every point that comes into its region becomes a particle unless one is there already.
+// Particles inside the region take the emitter's velocity. With dt = 0: what is there when it opens.
+SphExchange emit_sph(SphLiquid& liquid, const LiquidSettings& settings, const Domain& domain,
+                     const SphModel& model, double time, double dt);
+// Removes particles inside sinks at `time` and beyond the domain's open sides.
+SphExchange drain_sph(SphLiquid& liquid, const LiquidSettings& settings, const Domain& domain, double time);
+
 void remove_particles(SphLiquid& liquid, const std::vector<char>& dead);
 
 }  // namespace flotsam
