@@ -89,7 +89,7 @@ TEST_CASE("what a wall covers of the kernel is the lattice behind it, to the las
         const SphModel m = model_of(flat);
         const PlaneCover cover(m);
         CHECK(cover.share(cover.reach()) == 0);
-        CHECK(std::abs(cover.share(-cover.reach()) - 1) < 1e-12);
+        CHECK(std::abs(cover.share(-cover.reach()) - 1) < 1e-3);  // layers do not meet the particle
         for (const int layer : {0, 1, 2}) {
             double open = 0;  // of the lattice around a particle in that layer, counted from the wall
             for (int k = flat ? 0 : -3; k <= (flat ? 0 : 3); ++k)
@@ -112,17 +112,17 @@ TEST_CASE("a solid covers as much as a plane at its distance where it is flat, l
         const SphModel m = model_of(flat);
         const PlaneCover plane(m);
         const SolidShape box = solid_box({1, 0.6, 1});
-        const SolidCover cover(*box.distance, bounds(box.mesh), plane, m);
-        for (const double d : {0.5, 0.9, 1.5, 2.0}) {
+        const SolidCover cover(*box.distance, bounds(box.mesh), m);
+        for (const double d : {0.5, 0.9, 1.25, 1.5}) {
             const auto side = cover.at({0.123, 0.3 + d * spacing, 0.017});
-            CHECK(std::abs(plane.share(side.distance) - plane.share(d * spacing)) < 2e-3);
-            CHECK(length(side.gradient - Vec3{0, 1, 0}) < 0.05);
-            // Beside a corner of the outline only about half of that.
+            CHECK(std::abs(plane.share(side.distance) - plane.share(d * spacing)) < 3e-4);
+            CHECK(length(side.gradient - Vec3{0, 1, 0}) < 0.02);
             const auto edge = cover.at({0.5, 0.3 + d * spacing, 0.017});
-            CHECK(std::abs(plane.share(edge.distance) / (0.5 * plane.share(d * spacing)) - 1) < 0.2);
+            CHECK(edge.distance > side.distance + 0.1 * spacing);
+            CHECK(edge.gradient.x > 0.1);
         }
-        CHECK(cover.at({0, 0.3 + 1.01 * plane.reach(), 0}).distance == plane.reach());
-        CHECK(cover.at({5, 0, 0}).distance == plane.reach());
+        CHECK(cover.at({0, 0.3 + 1.5 * plane.reach(), 0}).distance >= plane.reach());
+        CHECK(cover.at({5, 0, 0}).distance >= plane.reach());
     }
 }
 

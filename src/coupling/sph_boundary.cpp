@@ -145,7 +145,7 @@ SphSetup sph_setup(const Scenario& scenario, double touch_radii) {
     for (const Solid& solid : scenario.solids) {
         setup.surfaces.emplace_back(sample_surface(solid.shape, 0.5 * model.radius(), domain.flat()),
                                     setup.touch);
-        setup.covers.emplace_back(*solid.shape.distance, bounds(solid.shape.mesh), setup.plane, model);
+        setup.covers.emplace_back(*solid.shape.distance, bounds(solid.shape.mesh), model);
     }
     return setup;
 }
@@ -174,7 +174,7 @@ void start_sph(World& world, const Scenario& scenario, const SphSetup& setup) {
     const Domain& domain = scenario.domain;
     const SphModel& model = setup.model;
     world.bodies = bodies_at_start(scenario);
-    world.sph = seed_sph(domain, scenario.liquid, model, scenario.gravity);
+    world.sph = seed_sph(domain, scenario.liquid, model, setup.plane, scenario.gravity);
     // Liquid cannot start where a solid is. Particles that are in its way by less than half of their radius
     // are moved aside: without them a gap of up to a particle would open around it.
     std::vector<char> dead(world.sph.count(), 0);
@@ -286,13 +286,8 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
                                 const SphSetup& setup) {
     const Domain& domain = scenario.domain;
     const PlaneCover& plane = setup.plane;
-    const double reach = plane.reach(), radius = setup.model.radius(), spacing = setup.model.spacing;
+    const double reach = plane.reach();
     const Vec3 size = domain.size();
-    // The first layer is held by control forces, which need it to press against the surface; from the second
-    // on nothing else makes up for neighbours that are missing.
-    const auto push = [&](double distance) {
-        return -plane.slope(distance) * std::clamp((distance - radius) / spacing, 0.0, 1.0);
-    };
     std::vector<Pose> poses;
     std::vector<Box> near;
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
@@ -314,7 +309,7 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
                 const double distance = side % 2 ? size[axis] - p[axis] : p[axis];
                 if (distance >= reach || domain.open(side)) continue;
                 share *= 1 - plane.share(distance);
-                if (const double by = push(distance); by > 0)
+                if (const double by = plane.press(distance); by > 0)
                     presses.push_back({std::int32_t(i), BoundaryContact::no_solid - side,
                                        Vec3(unit(axis)) * (side % 2 ? -by : by)});
             }
@@ -323,7 +318,7 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
                 const SolidCover::Cover solid = setup.covers[s].at(poses[s].to_body(p));
                 if (solid.distance >= reach) continue;
                 share -= plane.share(solid.distance);
-                if (const double by = push(solid.distance); by > 0)
+                if (const double by = plane.press(solid.distance); by > 0)
                     presses.push_back(
                         {std::int32_t(i), std::int32_t(s), by * (poses[s].rotation * solid.gradient)});
             }

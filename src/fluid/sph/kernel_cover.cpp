@@ -8,46 +8,32 @@
 
 namespace flotsam {
 
-PlaneCover::PlaneCover(const SphModel& model) : reach_(model.kernel.support()) {
-    const CubicSpline& kernel = model.kernel;
-    const double s = model.spacing;
-    // A layer of the lattice at a distance z from a particle, straight above one of its own: value and slope.
-    const auto layer = [&](double z) {
-        double value = 0, slope = 0;
-        const int reach = int(reach_ / s) + 1;
-        for (int j = -reach; j <= reach; ++j)
-            for (int k = model.flat ? 0 : -reach; k <= (model.flat ? 0 : reach); ++k) {
-                const double r = std::hypot(z, j * s, k * s);
-                value += model.kernel_volume() * kernel.value(r);
-                slope += model.kernel_volume() * kernel.gradient_factor(r) * z;
-            }
-        return std::pair{value, slope};
-    };
-    // The integral over a plane at a distance z.
-    const auto plane = [&](double z) {
-        constexpr int pieces = 400;
-        const double most = std::sqrt(std::max(0.0, reach_ * reach_ - z * z)), dr = most / pieces;
-        double sum = 0;
-        for (int i = 0; i < pieces; ++i) {
-            const double r = (i + 0.5) * dr;
-            sum += kernel.value(std::hypot(z, r)) * dr * (model.flat ? 2 : 2 * std::numbers::pi * r);
+LayerSum layer_sum(const SphModel& model, double z) {
+    LayerSum sum{0, 0};
+    const int reach = int(model.kernel.support() / model.spacing) + 1;
+    for (int j = -reach; j <= reach; ++j)
+        for (int k = model.flat ? 0 : -reach; k <= (model.flat ? 0 : reach); ++k) {
+            const double r = std::hypot(z, j * model.spacing, k * model.spacing);
+            sum.value += model.kernel_volume() * model.kernel.value(r);
+            sum.slope += model.kernel_volume() * model.kernel.gradient_factor(r) * z;
         }
-        return sum;
-    };
+    return sum;
+}
+
+PlaneCover::PlaneCover(const SphModel& model) : reach_(model.kernel.support()), spacing_(model.spacing) {
     share_.assign(entries + 1, 0);
     slope_.assign(entries + 1, 0);
-    integral_.assign(entries + 1, 0);
     const double full = model.lattice_sum();
     for (int n = 0; n <= entries; ++n)
-        for (double z = distance_at(n) + 0.5 * s; z < reach_; z += s) {
-            const auto [value, slope] = layer(z);
+        for (double z = distance_at(n) + 0.5 * spacing_; z < reach_; z += spacing_) {
+            const auto [value, slope] = layer_sum(model, z);
             share_[n] += value / full;
             slope_[n] += slope / full;
         }
-    for (int n = entries - 1; n >= 0; --n) {
-        const double step = 2 * reach_ / entries;
-        integral_[n] = integral_[n + 1] + step * plane(distance_at(n) + 0.5 * step);
-    }
+}
+
+double PlaneCover::press(double distance) const {
+    return -slope(distance) * std::clamp(distance / spacing_ - 0.5, 0.0, 1.0);
 }
 
 double PlaneCover::at(const std::vector<double>& table, double distance) const {
@@ -56,18 +42,51 @@ double PlaneCover::at(const std::vector<double>& table, double distance) const {
     return table[n] + (place - n) * (table[n + 1] - table[n]);
 }
 
-double PlaneCover::distance_of_integral(double share) const {
-    // Shares fall with distance: the first that is not larger.
-    const auto found = std::lower_bound(integral_.begin(), integral_.end(), share, std::greater<>());
-    if (found == integral_.begin()) return -reach_;
-    if (found == integral_.end()) return reach_;
-    const auto n = int(found - integral_.begin());
-    const double part = (integral_[n - 1] - share) / (integral_[n - 1] - integral_[n]);
-    return distance_at(n - 1) + part * (distance_at(n) - distance_at(n - 1));
+namespace {
+
+// How full a point of a lattice of width 1 is, at a distance from a plane: the share of a hat around it that
+// is behind the plane. With the share of a box, the sum over a lattice would depend on where it lies.
+double filling(double distance) {
+    if (distance <= -1) return 1;
+    if (distance >= 1) return 0;
+    return distance < 0 ? 1 - 0.5 * (1 + distance) * (1 + distance) : 0.5 * (1 - distance) * (1 - distance);
 }
 
-SolidCover::SolidCover(const Shape& shape, const Box& bounds, const PlaneCover& plane, const SphModel& model)
-    : spacing_(0.5 * model.spacing), reach_(plane.reach()), flat_(model.flat) {
+// What a lattice around a particle finds covered by a plane, and the distance that this means.
+class CoveredPlane {
+  public:
+    // weights[n]: of the layer of the lattice at (n - middle) widths.
+    CoveredPlane(const std::vector<double>& weights, double width) : width_(width) {
+        const int middle = int(weights.size()) / 2;
+        most_ = middle + 1;
+        for (int n = 0; n <= 2 * most_ * steps; ++n) {
+            double sum = 0;
+            for (int layer = -middle; layer <= middle; ++layer)
+                sum += weights[layer + middle] * filling(layer + double(n) / steps - most_);
+            covered_.push_back(sum);
+        }
+    }
+    double distance(double covered) const {
+        // It falls with distance: the first that is not larger.
+        const auto found = std::lower_bound(covered_.begin(), covered_.end(), covered, std::greater<>());
+        const auto n = int(found - covered_.begin());
+        if (n == 0) return -width_ * most_;
+        if (found == covered_.end()) return width_ * most_;
+        const double part = (covered_[n - 1] - covered) / (covered_[n - 1] - covered_[n]);
+        return width_ * ((n - 1 + part) / steps - most_);
+    }
+
+  private:
+    static constexpr int steps = 32;  // of the table in a width
+    double width_;
+    int most_ = 0;
+    std::vector<double> covered_;
+};
+
+}  // namespace
+
+SolidCover::SolidCover(const Shape& shape, const Box& bounds, const SphModel& model)
+    : spacing_(0.5 * model.spacing), reach_(model.kernel.support()), flat_(model.flat) {
     // The solid as how full the cells of a fine lattice are, two along each step of the nodes.
     const int room = int(std::ceil(reach_ / spacing_)) + 1;
     const double fine = 0.5 * spacing_;
@@ -89,7 +108,7 @@ SolidCover::SolidCover(const Shape& shape, const Box& bounds, const PlaneCover& 
     std::vector<float> full(place({0, 0, cells.z}));
     parallel_for(std::int64_t{cells.y} * cells.z, 1, [&](std::int64_t row) {
         for (Int3 c{0, int(row % cells.y), int(row / cells.y)}; c.x < cells.x; ++c.x)
-            full[place(c)] = float(std::clamp(0.5 - shape.distance(low_ + Vec3(c) * fine) / fine, 0.0, 1.0));
+            full[place(c)] = float(filling(shape.distance(low_ + Vec3(c) * fine) / fine));
     });
 
     struct Weight {
@@ -98,23 +117,25 @@ SolidCover::SolidCover(const Shape& shape, const Box& bounds, const PlaneCover& 
     };
     std::vector<Weight> weights;
     const int reach = int(reach_ / fine);
-    double total = 0;
+    std::vector<double> layers(2 * reach + 1);
     for (int k = flat_ ? 0 : -reach; k <= (flat_ ? 0 : reach); ++k)
         for (int j = -reach; j <= reach; ++j)
             for (int i = -reach; i <= reach; ++i) {
                 const double weight =
                     model.kernel.value(fine * length(Vec3(Int3{i, j, k}))) * fine * fine * depth;
                 if (weight > 0) weights.push_back({{i, j, k}, float(weight)});
-                total += weight;
+                layers[i + reach] += weight;
             }
-    distance_.assign(std::int64_t{nodes_.x} * nodes_.y * nodes_.z, float(reach_));
+    const CoveredPlane plane(layers, fine);
+    const double nothing = reach_ + fine;
+    distance_.assign(std::int64_t{nodes_.x} * nodes_.y * nodes_.z, float(nothing));
     parallel_for(std::int64_t{nodes_.y} * nodes_.z, 1, [&](std::int64_t row) {
         for (Int3 n{0, int(row % nodes_.y), int(row / nodes_.y)}; n.x < nodes_.x; ++n.x) {
             const double off = shape.distance(low_ + Vec3(n) * spacing_);
             float& distance = distance_[n.x + nodes_.x * row];
-            if (off >= reach_) continue;
-            if (off <= -reach_) {
-                distance = float(-reach_);
+            if (off >= nothing) continue;
+            if (off <= -nothing) {
+                distance = float(-nothing);
                 continue;
             }
             double covered = 0;
@@ -124,7 +145,7 @@ SolidCover::SolidCover(const Shape& shape, const Box& bounds, const PlaneCover& 
                     max(c, cells - Int3{1, 1, 1}) == cells - Int3{1, 1, 1})
                     covered += w.weight * full[place(c)];
             }
-            distance = float(plane.distance_of_integral(covered / total));
+            distance = float(plane.distance(covered));
         }
     });
 }

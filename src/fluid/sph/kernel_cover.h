@@ -12,6 +12,13 @@
 
 namespace flotsam {
 
+// What a layer of the lattice at a distance z gives to the kernel's sum at a particle, straight above one of
+// its own, and how that changes with z.
+struct LayerSum {
+    double value, slope;
+};
+LayerSum layer_sum(const SphModel& model, double z);
+
 // By a plane at a distance [m], negative behind it.
 class PlaneCover {
   public:
@@ -21,16 +28,18 @@ class PlaneCover {
     double reach() const { return reach_; }
     double share(double distance) const { return at(share_, distance); }  // 0 from `reach` on
     double slope(double distance) const { return at(slope_, distance); }  // of the share, <= 0 [1/m]
-    // The distance of the plane beyond which the kernel's integral is `share`.
-    double distance_of_integral(double share) const;
+    // How strongly the surface presses on a particle in the place of the neighbours it lacks [1/m]. The first
+    // layer is held by control forces, which need it to press against the surface; from the second on nothing
+    // else makes up for them.
+    double press(double distance) const;
 
   private:
     static constexpr int entries = 1024;  // from -reach to reach
     double at(const std::vector<double>& table, double distance) const;
     double distance_at(int entry) const { return reach_ * (2.0 * entry / entries - 1); }
 
-    double reach_ = 1;
-    std::vector<double> share_, slope_, integral_;
+    double reach_ = 1, spacing_ = 1;
+    std::vector<double> share_, slope_;
 };
 
 // By a solid, in its coordinates: the distance at which a plane would cover as much. At a flat side that is
@@ -38,10 +47,10 @@ class PlaneCover {
 class SolidCover {
   public:
     SolidCover() = default;
-    SolidCover(const Shape& shape, const Box& bounds, const PlaneCover& plane, const SphModel& model);
+    SolidCover(const Shape& shape, const Box& bounds, const SphModel& model);
 
     struct Cover {
-        double distance;  // the plane's reach where nothing is covered [m]
+        double distance;  // the plane's reach or more where nothing is covered [m]
         Vec3 gradient;    // of it: the way out of the solid
     };
     Cover at(Vec3 p) const;

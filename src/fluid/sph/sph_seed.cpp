@@ -2,60 +2,107 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <optional>
 
 namespace flotsam {
 
-namespace {
-
-// How much higher the potential of gravity is at the top of a fill than at p; zero when nothing holds it.
-double head_above(const Fill& fill, const Domain& domain, Vec3 gravity, Vec3 p) {
-    const Box box = fill.region->bounds();
-    double head = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-        if (gravity[axis] == 0 || (domain.flat() && axis == 2)) continue;
-        const bool down = gravity[axis] < 0;
-        const double floor = down ? 0 : domain.size()[axis], bottom = down ? box.low[axis] : box.high[axis];
-        const bool stands = !domain.open(2 * axis + !down) && (down ? bottom <= floor : bottom >= floor);
-        if (!stands) return 0;
-        const double top = std::clamp(down ? box.high[axis] : box.low[axis], 0.0, domain.size()[axis]);
-        head += gravity[axis] * (p[axis] - top);
+std::vector<double> resting_column(int layers, const SphModel& model, const PlaneCover& floor,
+                                   double gravity) {
+    // The method's own equations in one dimension, with friction, from the lattice on. Tables, because the
+    // sums over layers take long.
+    const double s = model.spacing, reach = model.kernel.support(), full = model.lattice_sum();
+    constexpr int entries = 1024;
+    std::vector<LayerSum> table;
+    for (int n = 0; n <= entries; ++n) table.push_back(layer_sum(model, reach * n / entries));
+    const auto layer = [&](double z) {
+        const double place = std::min(z / reach, 1.0) * entries;
+        const int n = std::min(int(place), entries - 1);
+        const double t = place - n;
+        return LayerSum{table[n].value + t * (table[n + 1].value - table[n].value),
+                        table[n].slope + t * (table[n + 1].slope - table[n].slope)};
+    };
+    std::vector<double> y(layers), v(layers), term(layers);
+    for (int n = 0; n < layers; ++n) y[n] = (n + 0.5) * s;
+    const double dt = 0.2 * model.kernel.h / model.sound_speed;
+    // As strong as stops the slowest way to swing, with a wave four columns long, in one period.
+    const double slowest = 0.5 * std::numbers::pi * model.sound_speed / (layers * s);
+    const double kept = std::exp(-2 * slowest * dt);
+    for (int step = 0; step < 100 * layers; ++step) {
+        for (int n = 0; n < layers; ++n) {
+            double sum = 0;
+            for (int m = std::max(0, n - 4); m < std::min(layers, n + 5); ++m)
+                sum += layer(std::abs(y[n] - y[m])).value;
+            const double rho = model.rest_density * sum / (full * (1 - floor.share(y[n])));
+            term[n] = liquid_pressure(model, rho) / (rho * rho);
+        }
+        for (int n = 0; n < layers; ++n) {
+            double a = 2 * term[n] * full * floor.press(y[n]);
+            for (int m = std::max(0, n - 4); m < std::min(layers, n + 5); ++m) {
+                const double slope = layer(std::abs(y[n] - y[m])).slope;
+                a -= (term[n] + term[m]) * (n > m ? slope : -slope);
+            }
+            v[n] = kept * (v[n] + dt * (model.rest_density * a - gravity));
+        }
+        for (int n = 0; n < layers; ++n) y[n] = std::max(y[n] + dt * v[n], model.radius());
     }
-    return std::max(head, 0.0);
+    return y;
 }
 
-// How far the weight of standing liquid has moved p: with the density rising by rho g / c^2 per length, the
-// part below p, of height y out of H, is shorter by g (H y - y^2 / 2) / c^2.
-Vec3 settled(const Fill& fill, const Domain& domain, Vec3 gravity, const SphModel& model, Vec3 p) {
-    const double above = head_above(fill, domain, gravity, p);
-    if (above == 0) return {};
-    const double g = length(gravity), c2 = model.sound_speed * model.sound_speed;
-    double below = 0;  // potential of p over that of the floor
-    for (int axis = 0; axis < 3; ++axis)
-        below += std::abs(gravity[axis]) * (gravity[axis] < 0 ? p[axis] : domain.size()[axis] - p[axis]);
-    const double height = (above + below) / g, y = below / g;
-    return gravity * ((height * y - 0.5 * y * y) / c2);
+namespace {
+
+// The axis that gravity is along, if it is along one.
+std::optional<int> axis_of(Vec3 gravity, bool flat) {
+    for (int axis = 0; axis < (flat ? 2 : 3); ++axis)
+        if (gravity[axis] != 0 && std::abs(gravity[axis]) == length(gravity)) return axis;
+    return {};
+}
+
+// Layers of particles that stand on a closed side of the domain; none where a fill does not.
+std::vector<double> standing_layers(const Fill& fill, const Domain& domain, const SphModel& model,
+                                    const PlaneCover& floor, Vec3 gravity) {
+    const std::optional<int> axis = axis_of(gravity, domain.flat());
+    if (!axis) return {};
+    const bool down = gravity[*axis] < 0;
+    const double size = domain.size()[*axis];
+    const Box box = fill.region->bounds();
+    const double bottom = down ? box.low[*axis] : size - box.high[*axis];
+    const double top = std::min(down ? box.high[*axis] : size - box.low[*axis], size);
+    if (bottom > 0 || domain.open(2 * *axis + !down)) return {};
+    return resting_column(int(std::lround(top / model.spacing)), model, floor, length(gravity));
 }
 
 }  // namespace
 
 SphLiquid seed_sph(const Domain& domain, const LiquidSettings& settings, const SphModel& model,
-                   Vec3 gravity) {
+                   const PlaneCover& floor, Vec3 gravity) {
     SphLiquid liquid;
     const Vec3 size = domain.size();
     Int3 count;
     for (int axis = 0; axis < 3; ++axis) count[axis] = int(std::lround(size[axis] / model.spacing));
     if (domain.flat()) count.z = 1;
+    std::vector<std::vector<double>> layers;
+    for (const Fill& fill : settings.fills)
+        layers.push_back(standing_layers(fill, domain, model, floor, gravity));
+    const std::optional<int> axis = axis_of(gravity, domain.flat());
     for (int k = 0; k < count.z; ++k)
         for (int j = 0; j < count.y; ++j)
             for (int i = 0; i < count.x; ++i) {
                 Vec3 p = Vec3{i + 0.5, j + 0.5, k + 0.5} * model.spacing;
                 if (domain.flat()) p.z = 0.5 * size.z;
-                for (const Fill& fill : settings.fills) {
+                for (std::size_t f = 0; f < settings.fills.size(); ++f) {
+                    const Fill& fill = settings.fills[f];
                     if (!fill.region->contains(p)) continue;
-                    const double pressure = model.rest_density * head_above(fill, domain, gravity, p);
-                    liquid.position.push_back(p + settled(fill, domain, gravity, model, p));
+                    if (axis && !layers[f].empty()) {
+                        const bool down = gravity[*axis] < 0;
+                        const int n = Int3{i, j, k}[*axis];
+                        const double height = layers[f][std::clamp(down ? n : count[*axis] - 1 - n, 0,
+                                                                   int(layers[f].size()) - 1)];
+                        p[*axis] = down ? height : size[*axis] - height;
+                    }
+                    liquid.position.push_back(p);
                     liquid.velocity.emplace_back(fill.velocity);
-                    liquid.density.push_back(float(tait_density(model, pressure)));
+                    liquid.density.push_back(float(model.rest_density));
                     break;
                 }
             }

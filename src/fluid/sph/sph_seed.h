@@ -2,14 +2,20 @@
 #pragma once
 
 #include "fluid/grid/liquid.h"
+#include "fluid/sph/kernel_cover.h"
 #include "fluid/sph/sph_liquid.h"
 
 namespace flotsam {
 
+// Where the layers of a column of liquid come to rest over a closed floor: their distances from it [m].
+std::vector<double> resting_column(int layers, const SphModel& model, const PlaneCover& floor,
+                                   double gravity);
+
 // On a lattice, which is how they lie at rest: jitter would be noise in the pressure. Where fills overlap,
-// the first one counts. Liquid that stands on a closed side of the domain starts with the pressure of its
-// depth: otherwise it would fall into that state and ring for seconds.
-SphLiquid seed_sph(const Domain& domain, const LiquidSettings& settings, const SphModel& model, Vec3 gravity);
+// the first one counts. Liquid that stands on a closed side of the domain, with gravity along an axis, starts
+// as its own weight has compressed it: otherwise it would fall into that state and ring for seconds.
+SphLiquid seed_sph(const Domain& domain, const LiquidSettings& settings, const SphModel& model,
+                   const PlaneCover& floor, Vec3 gravity);
 
 struct SphExchange {
     std::int64_t count = 0;
