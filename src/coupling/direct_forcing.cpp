@@ -172,7 +172,7 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     // Forces on the liquid and on bodies.                                               [Alg. 1, 2; Eq. 2-6]
     const BoundaryCover cover = cover_by_boundary(liquid, now, scenario, setup);
     find_density(liquid, columns, setup.cells, model, cover.open);
-    pair_accelerations(liquid, columns, setup.cells, model);
+    pair_accelerations(liquid, columns, setup.cells, model, cover.open);
     stage_done("forces");
 
     // Both go where they would without each other: v*, x*.                              [Alg. 1, 3]
@@ -209,11 +209,11 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     });
     // Where neighbours are missing behind a surface, it presses like liquid of the same pressure.
     std::vector<Impulse> pressed(next.bodies.size());
-    const double full = model.lattice_sum();
     for (const Press& press : cover.presses) {
         Vec3f& v = liquid.velocity[press.particle];
         const Vec3f before = v;
-        v = changed(v, 2 * dt * columns.term[press.particle] * model.rest_density * full * press.push);
+        v = changed(v, dt * columns.term[press.particle] * cover.open[press.particle] * model.rest_density *
+                           press.push);
         const Vec3 received = mass * (Vec3(before) - Vec3(v));
         const Vec3 point = liquid.position[press.particle];
         note(press.surface, point, received, received);

@@ -61,7 +61,7 @@ StepReport Penalty::step(const World& now, World& next, const StepContext& ctx) 
     // The liquid's own forces.                                                         [Becker09 Eq. 2-6]
     const BoundaryCover cover = cover_by_boundary(liquid, now, scenario, setup);
     find_density(liquid, columns, setup.cells, model, cover.open);
-    pair_accelerations(liquid, columns, setup.cells, model);
+    pair_accelerations(liquid, columns, setup.cells, model, cover.open);
     const Momentum before = momentum(liquid, mass);
     parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
         liquid.velocity[i] =

@@ -1,6 +1,7 @@
 #include "coupling/sph_boundary.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "fluid/grid/obstacles.h"
@@ -302,23 +303,28 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
         std::vector<Press>& presses = blocks[begin / grain];
         for (std::int64_t i = begin; i < end; ++i) {
             const Vec3 p = liquid.position[i];
-            // Walls meet at right angles and overlap behind the edge; solids overlap nothing.
             double share = 1;
+            std::array<double, 3> wall{reach, reach, reach};  // the nearest across each axis
             for (int side = 0; side < (domain.flat() ? 4 : 6); ++side) {
                 const int axis = side / 2;
                 const double distance = side % 2 ? size[axis] - p[axis] : p[axis];
                 if (distance >= reach || domain.open(side)) continue;
-                share *= 1 - plane.share(distance);
-                if (const double by = plane.press(distance); by > 0)
+                share -= plane.share(distance);
+                wall[axis] = std::min(wall[axis], distance);
+                if (const double by = plane.press(distance); by != 0)
                     presses.push_back({std::int32_t(i), BoundaryContact::no_solid - side,
                                        Vec3(unit(axis)) * (side % 2 ? -by : by)});
             }
+            // What two walls cover was counted twice.
+            for (int axis = 0; axis < 3; ++axis)
+                if (const double one = wall[axis], other = wall[(axis + 1) % 3]; one < reach && other < reach)
+                    share += plane.overlap(one, other);
             for (std::size_t s = 0; s < near.size(); ++s) {
                 if (!near[s].contains(p)) continue;
                 const SolidCover::Cover solid = setup.covers[s].at(poses[s].to_body(p));
                 if (solid.distance >= reach) continue;
                 share -= plane.share(solid.distance);
-                if (const double by = plane.press(solid.distance); by > 0)
+                if (const double by = plane.press(solid.distance); by != 0)
                     presses.push_back(
                         {std::int32_t(i), std::int32_t(s), by * (poses[s].rotation * solid.gradient)});
             }

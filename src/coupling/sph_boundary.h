@@ -80,10 +80,10 @@ Correction move_and_correct(SphLiquid& liquid, double dt, const std::vector<Boun
                             const std::vector<MovingSurface>& surfaces, const Domain& domain,
                             const SphModel& model);
 
-// A particle that a wall or solid takes neighbours from.
+// What a wall or solid does to a particle whose kernel it covers in part: PlaneCover::press.
 struct Press {
     std::int32_t particle = 0, surface = 0;
-    Vec3 push;  // how fast liquid behind the surface would fill its kernel [1/m]
+    Vec3 push;  // [1/m]
 };
 struct BoundaryCover {
     std::vector<float> open;     // the share of each particle's kernel that nothing covers  [Becker09 Eq. 2]

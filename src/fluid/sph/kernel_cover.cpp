@@ -20,7 +20,9 @@ LayerSum layer_sum(const SphModel& model, double z) {
     return sum;
 }
 
-PlaneCover::PlaneCover(const SphModel& model) : reach_(model.kernel.support()), spacing_(model.spacing) {
+PlaneCover::PlaneCover(const SphModel& model)
+    // As far as the first layer is felt, whose kernels are covered.
+    : reach_(model.kernel.support() + 0.5 * model.spacing), spacing_(model.spacing) {
     share_.assign(entries + 1, 0);
     slope_.assign(entries + 1, 0);
     const double full = model.lattice_sum();
@@ -30,10 +32,40 @@ PlaneCover::PlaneCover(const SphModel& model) : reach_(model.kernel.support()), 
             share_[n] += value / full;
             slope_[n] += slope / full;
         }
+    press_.assign(entries + 1, 0);
+    for (int n = 0; n <= entries; ++n) {
+        const double d = distance_at(n), held = std::clamp(d / spacing_ - 0.5, 0.0, 1.0);
+        if (held == 0 || n == entries) continue;  // beyond the reach only the second layer is felt: 1e-3
+        double pairs = 0, wanted = 0;  // with layers in front of the surface only, with layers everywhere
+        for (int k = -4; k < int(2 * reach_ / spacing_) + 1; ++k) {
+            const double y = (k + 0.5) * spacing_, z = d - y;
+            const double slope = (z < 0 ? -1 : 1) * layer_sum(model, std::abs(z)).slope;
+            wanted += 2 * slope;
+            if (k >= 0) pairs += (1 / (1 - share(d)) + 1 / (1 - share(y))) * slope;
+        }
+        press_[n] = held * (pairs - wanted);
+    }
+    // Lines of the lattice behind both planes.
+    const int lines = model.flat ? 0 : int(reach_ / spacing_) + 1;
+    for (int i = 0; i <= overlap_entries; ++i)
+        for (int j = 0; j <= overlap_entries; ++j) {
+            double sum = 0;
+            for (double x = reach_ * i / overlap_entries + 0.5 * spacing_; x < reach_; x += spacing_)
+                for (double y = reach_ * j / overlap_entries + 0.5 * spacing_; y < reach_; y += spacing_)
+                    for (int k = -lines; k <= lines; ++k)
+                        sum += model.kernel_volume() * model.kernel.value(std::hypot(x, y, k * spacing_));
+            overlap_.push_back(sum / full);
+        }
 }
 
-double PlaneCover::press(double distance) const {
-    return -slope(distance) * std::clamp(distance / spacing_ - 0.5, 0.0, 1.0);
+double PlaneCover::overlap(double distance, double other) const {
+    const auto place = [&](double d) { return std::clamp(d / reach_, 0.0, 1.0) * overlap_entries; };
+    const double x = place(distance), y = place(other);
+    const int i = std::min(int(x), overlap_entries - 1), j = std::min(int(y), overlap_entries - 1);
+    const auto at = [&](int a, int b) { return overlap_[a * (overlap_entries + 1) + b]; };
+    const double u = x - i, v = y - j;
+    return (1 - u) * ((1 - v) * at(i, j) + v * at(i, j + 1)) +
+           u * ((1 - v) * at(i + 1, j) + v * at(i + 1, j + 1));
 }
 
 double PlaneCover::at(const std::vector<double>& table, double distance) const {
@@ -86,7 +118,7 @@ class CoveredPlane {
 }  // namespace
 
 SolidCover::SolidCover(const Shape& shape, const Box& bounds, const SphModel& model)
-    : spacing_(0.5 * model.spacing), reach_(model.kernel.support()), flat_(model.flat) {
+    : spacing_(0.5 * model.spacing), reach_(model.kernel.support() + 0.5 * model.spacing), flat_(model.flat) {
     // The solid as how full the cells of a fine lattice are, two along each step of the nodes.
     const int room = int(std::ceil(reach_ / spacing_)) + 1;
     const double fine = 0.5 * spacing_;
@@ -116,7 +148,7 @@ SolidCover::SolidCover(const Shape& shape, const Box& bounds, const SphModel& mo
         float weight;
     };
     std::vector<Weight> weights;
-    const int reach = int(reach_ / fine);
+    const int reach = int(model.kernel.support() / fine);
     std::vector<double> layers(2 * reach + 1);
     for (int k = flat_ ? 0 : -reach; k <= (flat_ ? 0 : reach); ++k)
         for (int j = -reach; j <= reach; ++j)
@@ -127,15 +159,13 @@ SolidCover::SolidCover(const Shape& shape, const Box& bounds, const SphModel& mo
                 layers[i + reach] += weight;
             }
     const CoveredPlane plane(layers, fine);
-    const double nothing = reach_ + fine;
-    distance_.assign(std::int64_t{nodes_.x} * nodes_.y * nodes_.z, float(nothing));
+    distance_.assign(std::int64_t{nodes_.x} * nodes_.y * nodes_.z, float(reach_));
     parallel_for(std::int64_t{nodes_.y} * nodes_.z, 1, [&](std::int64_t row) {
         for (Int3 n{0, int(row % nodes_.y), int(row / nodes_.y)}; n.x < nodes_.x; ++n.x) {
             const double off = shape.distance(low_ + Vec3(n) * spacing_);
             float& distance = distance_[n.x + nodes_.x * row];
-            if (off >= nothing) continue;
-            if (off <= -nothing) {
-                distance = float(-nothing);
+            if (std::abs(off) >= model.kernel.support() + fine) {
+                distance = float(std::clamp(off, -reach_, reach_));
                 continue;
             }
             double covered = 0;
@@ -145,7 +175,7 @@ SolidCover::SolidCover(const Shape& shape, const Box& bounds, const SphModel& mo
                     max(c, cells - Int3{1, 1, 1}) == cells - Int3{1, 1, 1})
                     covered += w.weight * full[place(c)];
             }
-            distance = float(plane.distance(covered));
+            distance = float(covered > 0 ? plane.distance(covered) : off);
         }
     });
 }

@@ -28,10 +28,12 @@ class PlaneCover {
     double reach() const { return reach_; }
     double share(double distance) const { return at(share_, distance); }  // 0 from `reach` on
     double slope(double distance) const { return at(slope_, distance); }  // of the share, <= 0 [1/m]
-    // How strongly the surface presses on a particle in the place of the neighbours it lacks [1/m]. The first
-    // layer is held by control forces, which need it to press against the surface; from the second on nothing
-    // else makes up for them.
-    double press(double distance) const;
+    // By the overlap of two planes at right angles, which both would count.
+    double overlap(double distance, double other) const;
+    // What the surface must add to the pair forces [Becker09 Eq. 4] so that a lattice beside it stays where
+    // it is under even pressure: an acceleration of rho_0 P / rho^2 times this [1/m]. The first layer gets
+    // none: control forces hold it, and need it to press against the surface.
+    double press(double distance) const { return at(press_, distance); }
 
   private:
     static constexpr int entries = 1024;  // from -reach to reach
@@ -39,7 +41,8 @@ class PlaneCover {
     double distance_at(int entry) const { return reach_ * (2.0 * entry / entries - 1); }
 
     double reach_ = 1, spacing_ = 1;
-    std::vector<double> share_, slope_;
+    static constexpr int overlap_entries = 64;  // from 0 to reach
+    std::vector<double> share_, slope_, press_, overlap_;
 };
 
 // By a solid, in its coordinates: the distance at which a plane would cover as much. At a flat side that is

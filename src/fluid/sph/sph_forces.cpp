@@ -163,11 +163,11 @@ void find_density(SphLiquid& liquid, SphColumns& columns, const SphCells& cells,
 }
 
 void pair_accelerations(const SphLiquid& liquid, SphColumns& columns, const SphCells& cells,
-                        const SphModel& model) {
+                        const SphModel& model, const std::vector<float>& open) {
     parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
         const double rho = liquid.density[i];
         columns.density[i] = float(rho);
-        columns.term[i] = float(liquid_pressure(model, rho) / (rho * rho));  //            [Becker09 Eq. 6]
+        columns.term[i] = float(liquid_pressure(model, rho) / (rho * rho * open[i]));  //  [Eq. 6]
     });
     for (std::vector<float>* column : {&columns.ax, &columns.ay, &columns.az})
         std::fill(column->begin(), column->end(), 0.f);

@@ -17,7 +17,7 @@ struct SphColumns {
     // a pair is, and short ones are exact in single precision.
     std::vector<std::int32_t> x, y, z;
     std::vector<float> vx, vy, vz;       // [m/s]
-    std::vector<float> density, term;    // rho [kg/m^3] and P / rho^2
+    std::vector<float> density, term;    // rho [kg/m^3] and P / rho^2 over the open share
     std::vector<float> sum, ax, ay, az;  // what is summed: the kernel; the acceleration [m/s^2]
 
     Vec3f acceleration(std::int64_t i) const { return {ax[i], ay[i], az[i]}; }
@@ -38,9 +38,11 @@ void sum_kernel(SphColumns& columns, const SphCells& cells, const SphModel& mode
 void find_density(SphLiquid& liquid, SphColumns& columns, const SphCells& cells, const SphModel& model,
                   const std::vector<float>& open);
 
-// Accelerations by pressure and artificial viscosity, without gravity [Becker09 Eq. 4-6].
+// Accelerations by pressure and artificial viscosity, without gravity [Becker09 Eq. 4-6]. Pressure counts for
+// more where less of the kernel is open: half a kernel would find little more than half of its gradient, and
+// liquid would slide down a wall.
 void pair_accelerations(const SphLiquid& liquid, SphColumns& columns, const SphCells& cells,
-                        const SphModel& model);
+                        const SphModel& model, const std::vector<float>& open);
 
 // The longest stable step: sound crosses 0.4 smoothing lengths, a little less where viscosity is strong
 // (Monaghan 2005) [s].

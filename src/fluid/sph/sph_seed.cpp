@@ -22,7 +22,7 @@ std::vector<double> resting_column(int layers, const SphModel& model, const Plan
         return LayerSum{table[n].value + t * (table[n + 1].value - table[n].value),
                         table[n].slope + t * (table[n + 1].slope - table[n].slope)};
     };
-    std::vector<double> y(layers), v(layers), term(layers);
+    std::vector<double> y(layers), v(layers), term(layers), open(layers);  // term: P / rho^2 over open
     for (int n = 0; n < layers; ++n) y[n] = (n + 0.5) * s;
     const double dt = 0.2 * model.kernel.h / model.sound_speed;
     // As strong as stops the slowest way to swing, with a wave four columns long, in one period.
@@ -33,11 +33,12 @@ std::vector<double> resting_column(int layers, const SphModel& model, const Plan
             double sum = 0;
             for (int m = std::max(0, n - 4); m < std::min(layers, n + 5); ++m)
                 sum += layer(std::abs(y[n] - y[m])).value;
-            const double rho = model.rest_density * sum / (full * (1 - floor.share(y[n])));
-            term[n] = liquid_pressure(model, rho) / (rho * rho);
+            open[n] = 1 - floor.share(y[n]);
+            const double rho = model.rest_density * sum / (full * open[n]);
+            term[n] = liquid_pressure(model, rho) / (rho * rho * open[n]);
         }
         for (int n = 0; n < layers; ++n) {
-            double a = 2 * term[n] * full * floor.press(y[n]);
+            double a = term[n] * open[n] * floor.press(y[n]);
             for (int m = std::max(0, n - 4); m < std::min(layers, n + 5); ++m) {
                 const double slope = layer(std::abs(y[n] - y[m])).slope;
                 a -= (term[n] + term[m]) * (n > m ? slope : -slope);
