@@ -324,12 +324,16 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
                 const SolidCover::Cover solid = setup.covers[s].at(poses[s].to_body(p));
                 if (solid.distance >= reach) continue;
                 share -= plane.share(solid.distance);
-                if (const double by = plane.press(solid.distance); by != 0)
+                if (const double by = -plane.slope(solid.distance); by > 0)
                     presses.push_back(
                         {std::int32_t(i), std::int32_t(s), by * (poses[s].rotation * solid.gradient)});
             }
             // In a narrow gap nearly nothing is open; a particle there must not count for many.
-            cover.open[i] = float(std::max(share, 0.2));
+            share = std::max(share, 0.2);
+            cover.open[i] = float(share);
+            // What density and pair forces as they are have as their energy.
+            for (auto press = presses.rbegin(); press != presses.rend() && press->particle == i; ++press)
+                if (press->surface >= 0) press->push = press->push / share;
         }
     });
     for (const auto& block : blocks) cover.presses.insert(cover.presses.end(), block.begin(), block.end());

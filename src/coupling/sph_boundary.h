@@ -80,7 +80,11 @@ Correction move_and_correct(SphLiquid& liquid, double dt, const std::vector<Boun
                             const std::vector<MovingSurface>& surfaces, const Domain& domain,
                             const SphModel& model);
 
-// What a wall or solid does to a particle whose kernel it covers in part: PlaneCover::press.
+// What a wall or solid does to a particle whose kernel it covers in part, beside control forces: an
+// acceleration of rho_0 P / rho^2 times `push`. A wall adds what keeps a lattice beside it at rest
+// (PlaneCover::press). Around a solid, which drifts through all kinds of arrangements, that would not do:
+// there it is the gradient of the open share over the share, which together with the density and the pair
+// forces conserves energy (Kulasegaram, Bonet et al. 2004), so that bodies float where Archimedes has them.
 struct Press {
     std::int32_t particle = 0, surface = 0;
     Vec3 push;  // [1/m]
