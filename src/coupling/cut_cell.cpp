@@ -66,12 +66,12 @@ Twist after_drag(const MovableBody& body, const Drag& drag) {
 }
 
 // Liquid cannot start where a solid is.
-void remove_inside(Particles& particles, const Scenario& scenario, double time) {
+void remove_inside(Particles& particles, const World& world, const Scenario& scenario) {
     if (scenario.solids.empty()) return;
     std::vector<PlacedShape> shapes;
     std::vector<Box> reach;
-    for (const Solid& solid : scenario.solids) {
-        shapes.push_back(shape_at(solid, time));
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        shapes.push_back(shape_of(world, scenario, s));
         reach.push_back(shapes.back().bounds());
     }
     const BoxIndex index(reach, scenario.domain, 0);
@@ -116,6 +116,7 @@ Twist motion_of(const MovableBody& body, const Pose& pose) {
 Capabilities CutCell::capabilities() const {
     return {.liquid = true,
             .motions = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
+            .wet_elastic = true,
             .open_walls = true,
             .strong = true};
 }
@@ -141,16 +142,43 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
     return dt;
 }
 
-std::shared_ptr<const MeshSurface> CutCell::surface_at(const Solid& solid, double time) {
+std::shared_ptr<const MeshSurface> CutCell::surface_of(const Solid& solid, TriangleMesh mesh) {
     for (const KeptSurface& kept : kept_surfaces_)
-        if (kept.solid == &solid && kept.time == time) return kept.surface;
+        if (kept.solid == &solid && kept.surface->mesh().vertices == mesh.vertices) return kept.surface;
     // A step looks at its start, middle and end, and the next one begins where it ended.
     const auto same = [&](const KeptSurface& kept) { return kept.solid == &solid; };
     if (std::count_if(kept_surfaces_.begin(), kept_surfaces_.end(), same) >= 3)
         kept_surfaces_.erase(std::find_if(kept_surfaces_.begin(), kept_surfaces_.end(), same));
-    kept_surfaces_.push_back({&solid, time, std::make_shared<MeshSurface>(body_mesh_at(solid, time))});
+    kept_surfaces_.push_back({&solid, std::make_shared<MeshSurface>(std::move(mesh))});
     return kept_surfaces_.back().surface;
 }
+
+std::shared_ptr<const SurfaceNodes> CutCell::nodes_of(const std::vector<ElasticBody>& bodies,
+                                                      std::size_t body) {
+    surface_nodes_.resize(bodies.size());
+    if (surface_nodes_[body]) return surface_nodes_[body];
+    int first = 0;
+    for (std::size_t b = 0; b < body; ++b) first += int(bodies[b].position.size());
+    const ElasticMesh& mesh = *bodies[body].mesh;
+    SurfaceNodes nodes;
+    for (const TetPlace& place : mesh.skin_place) {
+        nodes.node.emplace_back();
+        nodes.weight.push_back(place.weight);
+        for (int k = 0; k < 4; ++k) nodes.node.back()[k] = first + mesh.rest.tets[place.tet][k];
+    }
+    return surface_nodes_[body] = std::make_shared<SurfaceNodes>(std::move(nodes));
+}
+
+namespace {
+
+// The number of solid `s` among the elastic bodies, or -1.
+int elastic_number(const std::vector<ElasticBody>& bodies, std::size_t s) {
+    for (std::size_t b = 0; b < bodies.size(); ++b)
+        if (bodies[b].solid == int(s)) return int(b);
+    return -1;
+}
+
+}  // namespace
 
 std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const Moment& from,
                                                 const Moment& until) {
@@ -163,11 +191,22 @@ std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const 
                         .slip = solid.slip,
                         .motion = {},
                         .cut = nullptr});
-        if (!solid.sequence) continue;
         Obstacle& obstacle = list.back();
-        obstacle.deformation = std::make_shared<Deformation>(
-            Deformation{surface_at(solid, from.time), surface_at(solid, until.time), {}});
-        obstacle.shape = obstacle.deformation->after;
+        if (const int b = elastic_number(until.elastics, i); b >= 0) {
+            obstacle.before = obstacle.after = {};
+            obstacle.nodes = nodes_of(until.elastics, std::size_t(b));
+            auto before = surface_of(solid, skin_of(from.elastics[b]));
+            auto after = surface_of(solid, skin_of(until.elastics[b]));
+            std::vector<Vec3> still(after->mesh().vertices.size());
+            obstacle.deformation = std::make_shared<Deformation>(
+                Deformation{std::move(before), std::move(after), std::move(still)});
+        } else if (solid.sequence) {
+            obstacle.deformation = std::make_shared<Deformation>(
+                Deformation{surface_of(solid, body_mesh_at(solid, from.time)),
+                            surface_of(solid, body_mesh_at(solid, until.time)),
+                            {}});
+        }
+        if (obstacle.deformation) obstacle.shape = obstacle.deformation->after;
     }
     return list;
 }
@@ -179,14 +218,19 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
     parallel_for(std::ssize(list), 1, [&](std::int64_t s) {
         const Solid& solid = scenario.solids[s];
         Obstacle& obstacle = list[s];
-        // What a rigid body does is for the solve to find out.
-        if (solid.motion != Motion::rigid)
+        // What bodies do is for the solve to find out.
+        if (solid.motion != Motion::rigid && solid.motion != Motion::elastic)
             obstacle.motion = twist_between(obstacle.after, pose_at(solid, until.time + dt), dt);
         obstacle.underflowed = solid.motion == Motion::rigid;
         const bool fixed = solid.motion == Motion::fixed;
         if (fixed) obstacle.cut = fixed_cuts_[s];
         if (obstacle.cut) return;
-        // Elastic solids meet no liquid yet.
+        if (const int b = elastic_number(until.elastics, std::size_t(s)); b >= 0) {
+            obstacle.cut = std::make_shared<CutSolid>(cut_solid(
+                obstacle.deformation->after->mesh(), scenario.domain.cells, scenario.domain.h, {}, true));
+            return;
+        }
+        // Elastic bodies are left out where there is no liquid.
         TriangleMesh mesh =
             solid.motion == Motion::elastic ? TriangleMesh{} : body_mesh_at(solid, until.time);
         for (Vec3& v : mesh.vertices) v = obstacle.after.to_world(v);
@@ -214,7 +258,8 @@ void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
     if (!within_tiles(liquid, scenario.domain)) return;
     const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
     const Obstacles placed =
-        place_obstacles(cut_obstacles(scenario, {world.time, world.bodies}, {world.time, world.bodies}, dt),
+        place_obstacles(cut_obstacles(scenario, {world.time, world.bodies, world.elastics},
+                                      {world.time, world.bodies, world.elastics}, dt),
                         scenario.domain, liquid.tiling);
     liquid.open_volume = placed.open_volume;
     liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed).phi;
@@ -226,7 +271,8 @@ void CutCell::start(World& world, const Scenario& scenario) {
     world.bodies = bodies_at_start(scenario);
     world.support.assign(world.bodies.size(), {});
     liquid.particles = seed_fills(domain, scenario.liquid);
-    remove_inside(liquid.particles, scenario, 0);
+    world.elastics = elastics_at_start(scenario);
+    remove_inside(liquid.particles, world, scenario);
     liquid.tiling = tiling_around(liquid.particles, domain, 6);
     liquid.potential = Field<double>(liquid.tiling, 0);
     resize_like_positions(liquid.particles, scenario.liquid.carrier);
@@ -256,17 +302,27 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         advance(body, 0.5 * dt);
     }
     const std::vector<RigidBody> halfway = next.bodies;
-    // Elastic bodies go all the way; what they do to rigid ones is among the forces on those.   [Alg. 2]
+    // Elastic bodies without liquid go all the way; what they do to rigid ones is among the forces on those.
+    //                                                                                 [Alg. 2]
     std::vector<Impulse> pressed(now.bodies.size());
-    if (!now.elastics.empty()) {
-        const ElasticReport elastic = elastic_.step(now, next, ctx, pressed);
-        report.elastic_iterations = elastic.solver_iterations;
-        report.newton_steps = elastic.newton_steps;
-        if (!elastic.converged) return report.reject("the elastic solve did not converge");
+    const bool wet = !settings.fills.empty() || !settings.emitters.empty();
+    const std::vector<const ElasticProperties*> elastic = elastic_properties(scenario, now.elastics);
+    const bool wet_elastic = wet && !now.elastics.empty();
+    if (wet_elastic) {  //                                                             [Alg. 4, 1]
+        next.elastics = now.elastics;
+        drift(next.elastics, elastic, ctx.time, 0.5 * dt);
+    } else if (!now.elastics.empty()) {
+        const ElasticReport alone = elastic_.step(now, next, ctx, pressed);
+        report.elastic_iterations = alone.solver_iterations;
+        report.newton_steps = alone.newton_steps;
+        if (!alone.converged) return report.reject("the elastic solve did not converge");
         stage_done("elastic");
     }
     const double middle = ctx.time + 0.5 * dt, end = ctx.time + dt;
-    std::vector<Obstacle> solids = cut_obstacles(scenario, {ctx.time, now.bodies}, {middle, halfway}, dt);
+    const std::vector<ElasticBody> none, elastic_halfway = wet_elastic ? next.elastics : none;
+    std::vector<Obstacle> solids =
+        cut_obstacles(scenario, {ctx.time, now.bodies, wet_elastic ? now.elastics : none},
+                      {middle, halfway, elastic_halfway}, dt);
     // Where nothing comes or goes, what particles carry is copied only once, when they are sorted.
     const bool closed = settings.emitters.empty() && settings.sinks.empty() && !domain.any_open();
     if (closed)
@@ -353,9 +409,24 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
             pressure_system(domain, std::move(system.phi), scenario.gravity, settings.density, obstacles);
     std::array<Field<char>, 3> changed;
     liquid.potential = old.potential;
-    const ProjectionReport projection =
-        project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed, movable,
-                contacts && contacts->any() ? std::ref(*contacts) : BodyResponse{});
+    if (wet_elastic)  //                                                                [Eq. 5.14]
+        wet_elastic_.begin(scenario, now, next.elastics, halfway, middle, dt, movable);
+    const ProjectionReport projection = project(
+        system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed,
+        {&movable, contacts && contacts->any() ? BodyResponse(std::ref(*contacts)) : BodyResponse{},
+         wet_elastic ? &wet_elastic_ : nullptr});
+    if (wet_elastic) {
+        report.newton_steps = wet_elastic_.equation().newton_steps();
+        if (wet_elastic_.equation().failed()) return report.reject("the elastic solve did not converge");
+        pressed = wet_elastic_.pushed();
+        for (std::size_t b = 0; b < next.elastics.size(); ++b) {
+            next.elastics[b].velocity = wet_elastic_.velocity(b);
+            Obstacle& obstacle = obstacles.list[next.elastics[b].solid];
+            Deformation deformation = *obstacle.deformation;
+            deformation.velocity = skin_velocity(next.elastics[b]);
+            obstacle.deformation = std::make_shared<Deformation>(std::move(deformation));
+        }
+    }
     report.solve = projection.solve;
     report.largest_divergence = projection.largest_divergence;
     ledger.walls = projection.wall_impulse;
@@ -410,7 +481,9 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
 
     // The other half of the way, with the new velocity.
     for (RigidBody& body : next.bodies) advance(body, 0.5 * dt);
-    const std::vector<Obstacle> onwards = moving_obstacles(scenario, {middle, halfway}, {end, next.bodies});
+    if (wet_elastic) drift(next.elastics, elastic, middle, 0.5 * dt);
+    const std::vector<Obstacle> onwards = moving_obstacles(scenario, {middle, halfway, elastic_halfway},
+                                                           {end, next.bodies, wet_elastic ? next.elastics : none});
     if (settings.carrier == Carrier::apic)
         advance_by_own_velocity(liquid.particles, domain, 0.5 * dt, onwards);
     else

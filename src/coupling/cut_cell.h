@@ -47,6 +47,7 @@
 
 #include "coupling/elastic_phase.h"
 #include "coupling/scheme.h"
+#include "coupling/wet_elastic.h"
 #include "solid/rigid/contact.h"
 
 namespace flotsam {
@@ -55,10 +56,13 @@ namespace flotsam {
 struct Moment {
     double time;
     const std::vector<RigidBody>& bodies;
+    const std::vector<ElasticBody>& elastics;
 };
 
 class CutCell final : public Scheme {
   public:
+    explicit CutCell(ElasticCoupling coupling = ElasticCoupling::strong) : wet_elastic_(coupling) {}
+
     Capabilities capabilities() const override;
     double stable_dt(const World& world, const Scenario& scenario) const override;
     StepReport step(const World& now, World& next, const StepContext& ctx) override;
@@ -74,16 +78,19 @@ class CutCell final : public Scheme {
 
     // The scene's solids as particles meet them on their way.
     std::vector<Obstacle> moving_obstacles(const Scenario& scenario, const Moment& from, const Moment& until);
-    // The surface of a solid that deforms, in body coordinates: a function of time alone, kept for a while.
-    std::shared_ptr<const MeshSurface> surface_at(const Solid& solid, double time);
+    // The surface of a solid that deforms, in body coordinates, kept for a while.
+    std::shared_ptr<const MeshSurface> surface_of(const Solid& solid, TriangleMesh mesh);
+    // The skin of an elastic one, with its nodes numbered body after body.
+    std::shared_ptr<const SurfaceNodes> nodes_of(const std::vector<ElasticBody>& bodies, std::size_t body);
 
     // Derived from the scenario when they are first needed.
-    ElasticPhase elastic_;
+    ElasticPhase elastic_;  // where there is no liquid
+    WetElastic wet_elastic_;
+    std::vector<std::shared_ptr<const SurfaceNodes>> surface_nodes_;
     std::optional<ContactShapes> contact_shapes_;
     std::vector<std::shared_ptr<const CutSolid>> fixed_cuts_;  // of solids that stand still, cut once
     struct KeptSurface {
         const Solid* solid;
-        double time;
         std::shared_ptr<const MeshSurface> surface;
     };
     std::vector<KeptSurface> kept_surfaces_;  // the newest last

@@ -24,14 +24,13 @@ Twist free_motion(const RigidBody& body, const BodySupport& last, Vec3 gravity, 
 
 }  // namespace
 
-ElasticReport ElasticPhase::step(const World& now, World& next, const StepContext& ctx,
-                                 std::vector<Impulse>& pushed) {
-    const Scenario& scenario = ctx.scenario;
+std::vector<RigidPartner> rigid_partners(const std::vector<RigidBody>& bodies,
+                                         const std::vector<BodySupport>& support, Vec3 gravity, double dt) {
     std::vector<RigidPartner> partners;
-    for (std::size_t b = 0; b < now.bodies.size(); ++b) {
-        const RigidBody& body = now.bodies[b];
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+        const RigidBody& body = bodies[b];
         RigidPartner partner{body.solid, body.center, {}, inertia_in_world(body), {}, {}};
-        partner.free = free_motion(body, now.support[b], scenario.gravity, ctx.dt);
+        partner.free = free_motion(body, support[b], gravity, dt);
         // What is locked gives no more way than a mountain.
         const Vec3 inverse = inverse_mass(body);
         for (int a = 0; a < 3; ++a)
@@ -40,10 +39,20 @@ ElasticReport ElasticPhase::step(const World& now, World& next, const StepContex
             if (body.locked[lock_rotate_x + a]) partner.inertia.row[a][a] *= 1e12;
         partners.push_back(partner);
     }
-    ContactScene contacts{{{}, scenario.domain.size()}, {}, {}, {}, scenario.gravity};
-    for (int side = 0; side < 6; ++side) contacts.closed[side] = !scenario.domain.open(side);
-    const std::vector<PlacedSolid> placed = place_solids(scenario.solids, now.bodies, ctx.time, ctx.dt);
-    std::vector<TriangleMesh> meshes(scenario.solids.size());  // of solids that deform by a script
+    return partners;
+}
+
+ContactSurroundings contact_surroundings(const Scenario& scenario, const std::vector<RigidBody>& bodies,
+                                         const std::vector<ElasticBody>& elastics,
+                                         const std::vector<RigidPartner>& partners, double time, double dt) {
+    ContactSurroundings around;
+    ContactScene& contacts = around.scene;
+    contacts.sides = {{}, scenario.domain.size()};
+    contacts.gravity = scenario.gravity;
+    for (int side = 0; side < 6; ++side)
+        contacts.closed[side] = !scenario.domain.open(side) && !(scenario.domain.flat() && side / 2 == 2);
+    const std::vector<PlacedSolid> placed = place_solids(scenario.solids, bodies, time, dt);
+    around.meshes.resize(scenario.solids.size());
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
         const Solid& solid = scenario.solids[s];
         if (solid.motion != Motion::fixed && solid.motion != Motion::scripted &&
@@ -51,20 +60,35 @@ ElasticReport ElasticPhase::step(const World& now, World& next, const StepContex
             continue;
         const auto partner = std::find_if(partners.begin(), partners.end(),
                                           [&](const RigidPartner& p) { return p.solid == int(s); });
-        meshes[s] = solid.sequence ? body_mesh_at(solid, ctx.time) : TriangleMesh{};
-        contacts.obstacles.push_back({shape_at(solid, ctx.time).shape, placed[s].pose, placed[s].motion,
-                                      solid.sequence ? &meshes[s] : &solid.shape.mesh, solid.rigid.friction,
+        if (solid.sequence) around.meshes[s] = body_mesh_at(solid, time);
+        contacts.obstacles.push_back({shape_at(solid, time).shape, placed[s].pose, placed[s].motion,
+                                      solid.sequence ? &around.meshes[s] : &solid.shape.mesh,
+                                      solid.rigid.friction,
                                       partner == partners.end() ? -1 : int(partner - partners.begin())});
     }
-    next.elastics = now.elastics;
-    std::vector<const ElasticProperties*> properties;
-    for (const ElasticBody& body : next.elastics) {
-        properties.push_back(&scenario.solids[body.solid].elastic);
+    for (const ElasticBody& body : elastics)
         contacts.friction.push_back(scenario.solids[body.solid].rigid.friction);
-    }
+    return around;
+}
+
+std::vector<const ElasticProperties*> elastic_properties(const Scenario& scenario,
+                                                         const std::vector<ElasticBody>& bodies) {
+    std::vector<const ElasticProperties*> properties;
+    for (const ElasticBody& body : bodies) properties.push_back(&scenario.solids[body.solid].elastic);
+    return properties;
+}
+
+ElasticReport ElasticPhase::step(const World& now, World& next, const StepContext& ctx,
+                                 std::vector<Impulse>& pushed) {
+    const Scenario& scenario = ctx.scenario;
+    std::vector<RigidPartner> partners = rigid_partners(now.bodies, now.support, scenario.gravity, ctx.dt);
+    ContactSurroundings around =
+        contact_surroundings(scenario, now.bodies, now.elastics, partners, ctx.time, ctx.dt);
+    next.elastics = now.elastics;
     const std::vector<RigidPartner> before = partners;
-    const ElasticReport report = advance_with_contacts(stepper_, next.elastics, properties,
-                                                       std::move(contacts), partners, ctx.time, ctx.dt);
+    const ElasticReport report =
+        advance_with_contacts(stepper_, next.elastics, elastic_properties(scenario, next.elastics),
+                              std::move(around.scene), partners, ctx.time, ctx.dt);
     pushed.assign(now.bodies.size(), {});
     for (std::size_t b = 0; report.converged && b < partners.size(); ++b)
         pushed[b] = {partners[b].mass * (partners[b].motion.velocity - before[b].free.velocity),

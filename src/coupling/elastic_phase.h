@@ -1,10 +1,26 @@
-// Elastic bodies within a step of a scheme: they move, and push the rigid ones that they touch.
+// Elastic bodies within a step of a scheme: what they touch, and how they move where no liquid is.
 #pragma once
 
 #include "solid/elastic/elastic_step.h"
 #include "world/world.h"
 
 namespace flotsam {
+
+// The rigid bodies as elastic ones push them; partner b is body b.
+std::vector<RigidPartner> rigid_partners(const std::vector<RigidBody>& bodies,
+                                         const std::vector<BodySupport>& support, Vec3 gravity, double dt);
+
+// What elastic bodies can touch from `time` on, `bodies` being where they are then.
+struct ContactSurroundings {
+    ContactScene scene;
+    std::vector<TriangleMesh> meshes;  // of solids that deform by a script; the scene points to them
+};
+ContactSurroundings contact_surroundings(const Scenario& scenario, const std::vector<RigidBody>& bodies,
+                                         const std::vector<ElasticBody>& elastics,
+                                         const std::vector<RigidPartner>& partners, double time, double dt);
+
+std::vector<const ElasticProperties*> elastic_properties(const Scenario& scenario,
+                                                         const std::vector<ElasticBody>& bodies);
 
 class ElasticPhase {
   public:

@@ -188,6 +188,56 @@ class TriangleMotion {
     double inverse_square_ = 0, extra_ = 0;
 };
 
+// Barycentric weights on a triangle.
+class CornerWeights {
+  public:
+    explicit CornerWeights(const std::array<Vec3, 3>& corner) : corner_(corner) {
+        normal_ = cross(corner[1] - corner[0], corner[2] - corner[0]);
+        const double square = dot(normal_, normal_);
+        inverse_square_ = square > 0 ? 1 / square : 0;
+    }
+    Vec3 at(Vec3 p) const {
+        const Vec3 from = p - corner_[0];
+        const double b = dot(cross(from, corner_[2] - corner_[0]), normal_) * inverse_square_;
+        const double c = dot(cross(corner_[1] - corner_[0], from), normal_) * inverse_square_;
+        return {1 - b - c, b, c};
+    }
+
+  private:
+    std::array<Vec3, 3> corner_;
+    Vec3 normal_;
+    double inverse_square_;
+};
+
+// How a polygon of a triangle is divided among its corners: integrals of products of linear functions, exact.
+SurfacePiece divide_among_corners(const CornerWeights& weights, const Polygon& polygon) {
+    SurfacePiece piece;
+    double all = 0;
+    std::array<Vec3, 10> at;
+    for (int v = 0; v < polygon.size; ++v) at[v] = weights.at(polygon.corner[v]);
+    for (int v = 1; v + 1 < polygon.size; ++v) {
+        const int corner[3] = {0, v, v + 1};
+        const Vec3 part = 0.5 * cross(polygon.corner[v] - polygon.corner[0],
+                                      polygon.corner[v + 1] - polygon.corner[0]);
+        const double size = length(part);
+        piece.area += part;
+        all += size;
+        Vec3 weight, place;
+        for (const int c : corner) weight += at[c], place += polygon.corner[c];
+        piece.weight += weight * (size / 3);
+        for (int k = 0; k < 3; ++k) {
+            Vec3 sum = place * weight[k];
+            for (const int c : corner) sum += polygon.corner[c] * at[c][k];
+            piece.moment[k] += sum * (size / 12);
+        }
+    }
+    if (all > 0) {
+        piece.weight = piece.weight / all;
+        for (Vec3& m : piece.moment) m = m / all;
+    }
+    return piece;
+}
+
 // What is cut, in units of cells from the corner of the solid's box.
 struct CellMesh {
     const std::vector<Int3>& triangles;
@@ -242,7 +292,7 @@ void cover_faces(const CellMesh& mesh, int axis, CutSolid& cut) {
 // One layer of cells along z: pieces of triangles within each cell; a piece adds its projection along x to
 // all cells on its low side. Returns the extremes of the cells' shares.
 Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, CutSolid& cut,
-                std::vector<Patch>& patches) {
+                std::vector<Patch>& patches, std::vector<SurfacePiece>* pieces) {
     const int nx = cut.size.x, ny = cut.size.y;
     std::vector<double> projected(std::size_t(nx + 1) * ny, 0.0);
     std::vector<int> patch_at(std::size_t(nx) * ny, -1);
@@ -257,6 +307,7 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
         const bool moves = !mesh.velocity.empty();
         const TriangleMotion motion(corner, moves ? mesh.corners(mesh.velocity, t) : std::array<Vec3, 3>{},
                                     mesh.time);
+        const CornerWeights weights(corner);
         slice(layer, 1, ny, [&](int j, const Polygon& row) {
             if (j == ny) return;
             // Along x nothing may be lost: what lies beyond the box's high side still covers the cells before
@@ -275,6 +326,11 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
                 }
                 projected[i + std::size_t(nx + 1) * j] += area.x;
                 if (i == nx) return;
+                if (pieces && length(area) > 0) {
+                    pieces->push_back(divide_among_corners(weights, piece));
+                    pieces->back().cell = {i, j, k};
+                    pieces->back().triangle = t;
+                }
                 cut.volume[cut.index({i, j, k})] += moment[0].x - i * area.x;
                 int& at = patch_at[i + std::size_t(nx) * j];
                 if (at < 0) {
@@ -310,7 +366,7 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
 
 }  // namespace
 
-CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const SurfaceMotion& motion) {
+CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const SurfaceMotion& motion, bool pieces) {
     FLOTSAM_CHECK(motion.velocity.empty() || motion.velocity.size() == mesh.vertices.size(),
                   motion.velocity.size());
     CutSolid cut;
@@ -338,9 +394,12 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const Surface
     const Layers layers(cut.size.z, mesh.triangles.size(),
                         [&](std::size_t t) { return floors(in_cells.range(t, 2)); });
     std::vector<std::vector<Patch>> patches(cut.size.z);
+    std::vector<std::vector<SurfacePiece>> parts(cut.size.z);
     std::vector<Range> shares(cut.size.z);
     parallel_for(cut.size.z, 1, [&](std::int64_t k) {
-        if (!layers[k].empty()) shares[k] = cut_layer(in_cells, layers[k], int(k), cut, patches[k]);
+        if (!layers[k].empty())
+            shares[k] =
+                cut_layer(in_cells, layers[k], int(k), cut, patches[k], pieces ? &parts[k] : nullptr);
     });
     for (const Range& layer : shares) {
         cut.least_volume = std::min(cut.least_volume, layer.low);
@@ -354,6 +413,13 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const Surface
             for (auto& facing : patch.moment)
                 for (Vec3& row : facing) row *= h * h * h;
             cut.patches.push_back(patch);
+        }
+    for (std::vector<SurfacePiece>& layer : parts)
+        for (SurfacePiece& piece : layer) {
+            piece.cell = cut.low + piece.cell;
+            piece.area *= h * h;
+            for (int k = 0; k < 3; ++k) piece.moment[k] = h * (piece.moment[k] + Vec3(cut.low) * piece.weight[k]);
+            cut.pieces.push_back(piece);
         }
     return cut;
 }

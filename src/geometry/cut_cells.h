@@ -34,12 +34,22 @@ struct SurfaceMotion {
     double time = 0;             // [s]
 };
 
+// The part of one triangle inside one cell, and how it is divided among the triangle's corners.
+struct SurfacePiece {
+    Int3 cell;
+    int triangle = 0;
+    Vec3 area;                   // outward [m^2]
+    Vec3 weight;                 // mean of each corner's weight over it; their sum is 1
+    std::array<Vec3, 3> moment;  // mean of each corner's weight times the place; their sum is its centre [m]
+};
+
 struct CutSolid {
     Int3 low, size;  // the cells that the solid reaches: [low, low + size)
     std::array<std::vector<double>, 3>
         face;                    // covered share of the low faces of cells [low, low + size], per axis
     std::vector<double> volume;  // covered share of cells [low, low + size)
     std::vector<Patch> patches;  // sorted by cell: z, y, x
+    std::vector<SurfacePiece> pieces;  // layer by layer along z; only when asked for
     // Extremes of the cells' shares before they were clamped: beyond [0, 1] where the mesh overlaps itself or
     // is turned inside out.
     double least_volume = 0, most_volume = 0;
@@ -64,6 +74,8 @@ struct CutSolid {
 };
 
 // Cuts a closed mesh in world coordinates into a grid of `cells` cells with edge `h`, starting at the origin.
-CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const SurfaceMotion& motion = {});
+// `pieces` asks for the parts of its triangles, too.
+CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const SurfaceMotion& motion = {},
+                   bool pieces = false);
 
 }  // namespace flotsam

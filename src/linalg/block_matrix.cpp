@@ -56,6 +56,7 @@ class Cholesky final : public BlockPreconditioner {
         Eigen::Map<Eigen::VectorXd>(&z[0].x, 3 * std::ssize(z)) = factor_.solve(in);
     }
 
+    bool exact() const override { return true; }
     std::int64_t nonzeros() const { return factor_.nonzeros(); }
 
   private:
@@ -256,11 +257,33 @@ void BlockSystem::multiply(std::span<const Vec3> x, std::span<Vec3> result) cons
     }
 }
 
-SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<Vec3> x,
-                  const SolveTolerance& tolerance) {
-    const std::size_t n = b.size();
+std::vector<BlockRow> absorb(std::vector<BlockRow> rows, int first, BlockMatrix& matrix) {
+    const auto find = [&](int r, int c) {
+        const auto begin = matrix.column.begin() + matrix.row_begin[r], end = matrix.column.begin() + matrix.row_begin[r + 1];
+        const auto at = std::lower_bound(begin, end, c);
+        return at != end && *at == c ? int(at - matrix.column.begin()) : -1;
+    };
+    std::erase_if(rows, [&](const BlockRow& row) {
+        for (int a = 0; a < row.count; ++a) {
+            if (row.block[a] < first || row.block[a] >= first + matrix.rows()) return false;
+            for (int b = 0; b < a; ++b)
+                if (row.block[b] >= first && row.block[b] < first + matrix.rows() &&
+                    find(row.block[a] - first, row.block[b] - first) < 0)
+                    return false;
+        }
+        for (int a = 0; a < row.count; ++a)
+            for (int b = 0; b < row.count; ++b) {
+                Mat3& value = matrix.value[find(row.block[a] - first, row.block[b] - first)];
+                value = value + Mat3::outer(row.coefficient[a], row.coefficient[b]) * row.stiffness;
+            }
+        return true;
+    });
+    return rows;
+}
+
+BlockSolver::BlockSolver(const BlockSystem& system) : system_(system) {
     // The rows' own blocks belong to the diagonal; what they couple is left to the iteration.
-    std::vector<Mat3> more(n);
+    std::vector<Mat3> more(system.blocks());
     for (const BlockRow& row : system.rows)
         for (int k = 0; k < row.count; ++k)
             more[row.block[k]] =
@@ -268,23 +291,35 @@ SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<
     std::size_t first = 0;
     for (const BlockSystem::Part& part : system.parts) {
         const std::size_t rows = std::size_t(part.matrix->rows());
-        if (!part.preconditioner->update(*part.matrix, std::span(more).subspan(first, rows), part.places))
-            return {.converged = false};
+        definite_ = definite_ && part.preconditioner->update(
+                                     *part.matrix, std::span(more).subspan(first, rows), part.places);
+        exact_ = exact_ && part.preconditioner->exact();
         first += rows;
     }
-    std::vector<Mat3> single_inverse;
+    exact_ = exact_ && system.rows.empty();
     for (std::size_t s = 0; s < system.singles.size(); ++s)
-        single_inverse.push_back((system.singles[s] + more[first + s]).inverse());
-    const auto precondition = [&](std::span<const Vec3> r, std::span<Vec3> z) {
-        std::size_t at = 0;
-        for (const BlockSystem::Part& part : system.parts) {
-            const std::size_t rows = std::size_t(part.matrix->rows());
-            part.preconditioner->apply(r.subspan(at, rows), z.subspan(at, rows));
-            at += rows;
-        }
-        for (const Mat3& inverse : single_inverse) z[at] = inverse * r[at], ++at;
-    };
+        single_inverse_.push_back((system.singles[s] + more[first + s]).inverse());
+}
 
+void BlockSolver::precondition(std::span<const Vec3> r, std::span<Vec3> z) const {
+    std::size_t at = 0;
+    for (const BlockSystem::Part& part : system_.parts) {
+        const std::size_t rows = std::size_t(part.matrix->rows());
+        part.preconditioner->apply(r.subspan(at, rows), z.subspan(at, rows));
+        at += rows;
+    }
+    for (const Mat3& inverse : single_inverse_) z[at] = inverse * r[at], ++at;
+}
+
+SolveReport BlockSolver::solve(std::span<const Vec3> b, std::span<Vec3> x,
+                               const SolveTolerance& tolerance) const {
+    if (!definite_) return {.converged = false};
+    if (exact_) {
+        precondition(b, x);
+        return {};
+    }
+    const std::size_t n = b.size();
+    const BlockSystem& system = system_;
     std::vector<Vec3> r(n), z(n), p(n), ap(n);
     system.multiply(x, ap);
     parallel_for(std::int64_t(n), grain, [&](std::int64_t i) { r[i] = b[i] - ap[i]; });
@@ -312,6 +347,11 @@ SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<
     report.residual = residual / scale;
     report.converged = residual <= goal;  // false for anything that is not a number
     return report;
+}
+
+SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<Vec3> x,
+                  const SolveTolerance& tolerance) {
+    return BlockSolver(system).solve(b, x, tolerance);
 }
 
 }  // namespace flotsam

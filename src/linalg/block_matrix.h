@@ -51,6 +51,7 @@ class BlockPreconditioner {
     virtual bool update(const BlockMatrix& matrix, std::span<const Mat3> more,
                         std::span<const Vec3> places) = 0;
     virtual void apply(std::span<const Vec3> r, std::span<Vec3> z) const = 0;
+    virtual bool exact() const { return false; }
 };
 // Cholesky factors: exact.
 std::unique_ptr<BlockPreconditioner> cholesky_preconditioner(const BlockMatrix& pattern);
@@ -76,9 +77,29 @@ struct BlockSystem {
     void multiply(std::span<const Vec3> x, std::span<Vec3> result) const;
 };
 
-// Conjugate gradients. Not converged, too, when the system turns out not to be positive definite. They update
-// the preconditioners first; `x` is the first guess and the result. Sums in fixed order: the same bits on any
-// number of threads.
+// Adds rows to a matrix that starts at block `first`, as far as its pattern has room for them; the others are
+// returned.
+std::vector<BlockRow> absorb(std::vector<BlockRow> rows, int first, BlockMatrix& matrix);
+
+// A system made ready for any number of right-hand sides.
+class BlockSolver {
+  public:
+    // Updates the preconditioners. The system must outlive this.
+    explicit BlockSolver(const BlockSystem& system);
+
+    bool definite() const { return definite_; }  // as far as it is known
+    // Conjugate gradients, or the factors alone where they are the whole matrix. Not converged, too, when the
+    // system turns out not to be positive definite. `x` is the first guess and the result. Sums in fixed
+    // order: the same bits on any number of threads.
+    SolveReport solve(std::span<const Vec3> b, std::span<Vec3> x, const SolveTolerance& tolerance) const;
+
+  private:
+    void precondition(std::span<const Vec3> r, std::span<Vec3> z) const;
+
+    const BlockSystem& system_;
+    std::vector<Mat3> single_inverse_;
+    bool definite_ = true, exact_ = true;
+};
 SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<Vec3> x,
                   const SolveTolerance& tolerance);
 

@@ -221,10 +221,23 @@ void add_correction(const Network<float>& network, Int3 coarsens, const Tiling& 
     });
 }
 
+// The modes of the solve and those that stand for what is added.
+LowRank<double> with_guess(const LowRank<double>& modes, const AddedGuess& guess, std::int64_t tiles) {
+    std::vector<ModeEntry<double>> entries = modes.entries();
+    std::vector<SixBySix<double>> compliance = modes.compliance();
+    for (ModeEntry<double> entry : guess.entries) {
+        entry.group += std::int32_t(modes.groups());
+        entries.push_back(entry);
+    }
+    compliance.insert(compliance.end(), guess.compliance.begin(), guess.compliance.end());
+    return {tiles, std::move(entries), std::move(compliance)};
+}
+
 }  // namespace
 
-Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& modes)
-    : network_(network), modes_(modes) {
+Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& modes, const AddedTerm* added,
+                     const AddedGuess& guess)
+    : network_(network), modes_(modes), added_(added) {
     const auto add_level = [&](Network<float> level, LowRank<float> level_modes) {
         const std::size_t values = level.tiling().value_count() + block;
         LowRank<float>::Smoothing smoothing = level_modes.smoothing(inverse_diagonal(level, level_modes));
@@ -242,8 +255,18 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
                            TileVector<float>(values, 0.0f),
                            {}});
     };
-    add_level(in_single_precision(network), in_single_precision(modes, network.tiling().tile_count()));
-    const std::vector<Int3> width = widths(modes, network.tiling());
+    Network<float> single = in_single_precision(network);
+    for (const AddedGuess::Ground& ground : guess.grounds) {
+        const std::int64_t slot = ground.cell / block, local = ground.cell % block;
+        single.ground(slot)[ground.axis][local] += float(ground.conductance);
+        single.mixed(slot).diagonal[local] += float(ground.conductance);
+    }
+    const std::int64_t tiles = network.tiling().tile_count();
+    const LowRank<double> all =
+        guess.compliance.empty() ? LowRank<double>() : with_guess(modes, guess, tiles);
+    const LowRank<double>& all_modes = guess.compliance.empty() ? modes : all;
+    add_level(std::move(single), in_single_precision(all_modes, tiles));
+    const std::vector<Int3> width = widths(all_modes, network.tiling());
     Int3 size{1, 1, 1};
     while (levels_.back().network.tiling().tile_count() > 0) {
         Level& fine = levels_.back();
@@ -252,7 +275,7 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
         if (coarsens == Int3{0, 0, 0}) break;
         // With more modes than cells everything shares cells with everything, and a direct solution is
         // cheaper than smoothing.
-        if (fine.network.tiling().tile_count() == 1 && 6 * modes.groups() >= block) break;
+        if (fine.network.tiling().tile_count() == 1 && 6 * all_modes.groups() >= block) break;
         fine.coarsens = coarsens;
         Network<float> next = coarsen(fine.network, size, coarsens);
         fine.network.forget_grounds();
@@ -486,13 +509,21 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
     };
     const auto apply_all = [&](const TileVector<double>& v) {
         double product = apply(v);
-        if (modes_.empty()) return product;
-        const auto w = modes_.gather(v);
-        const auto y = modes_.times_compliance(w);
-        modes_.scatter(y, std::span(q), [](std::int64_t) { return 1.0; });
-        for (std::size_t g = 0; g < w.size(); ++g)
-            for (int k = 0; k < 6; ++k) product += w[g][k] * y[g][k];
-        return product;
+        if (!modes_.empty()) {
+            const auto w = modes_.gather(v);
+            const auto y = modes_.times_compliance(w);
+            modes_.scatter(y, std::span(q), [](std::int64_t) { return 1.0; });
+            for (std::size_t g = 0; g < w.size(); ++g)
+                for (int k = 0; k < 6; ++k) product += w[g][k] * y[g][k];
+        }
+        if (!added_) return product;
+        added_->add(v, q);
+        return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
+            Row<double> sum{};
+            for (std::int64_t n = slot * block; n < (slot + 1) * block; n += 8)
+                sum += load(v.data() + n) * load(q.data() + n);
+            return total(sum);
+        });
     };
     // Sum over all values of what term(first index of a row) gives.
     const auto sum_rows = [&](const auto& term) {

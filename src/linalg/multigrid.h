@@ -25,12 +25,33 @@ namespace flotsam {
 template <class T>
 using TileVector = std::vector<T>;
 
+// A symmetric positive semi-definite term beside network and modes that knows only how to act.
+class AddedTerm {
+  public:
+    virtual ~AddedTerm() = default;
+    virtual void add(std::span<const double> x, std::span<double> y) const = 0;  // y += B x
+};
+
+// What the preconditioner shall take for such a term: links to the ground and more modes.
+struct AddedGuess {
+    struct Ground {
+        std::int64_t cell;  // of a tile that is not plain
+        int axis;           // that it lies across
+        double conductance;
+    };
+    std::vector<Ground> grounds;
+    std::vector<ModeEntry<double>> entries;
+    std::vector<SixBySix<double>> compliance;
+};
+
 class Multigrid {
   public:
-    // `network` must outlive this and keep its grounds until the constructor returns; so must `modes`.
-    explicit Multigrid(const Network<double>& network, const LowRank<double>& modes = no_modes);
+    // `network` must outlive this and keep its grounds until the constructor returns; so must `modes`, and
+    // `added`.
+    explicit Multigrid(const Network<double>& network, const LowRank<double>& modes = no_modes,
+                       const AddedTerm* added = nullptr, const AddedGuess& guess = {});
 
-    // Solves (A + J C J^T) x = b; both in tile order, zero where there is no unknown. `x` is the first guess
+    // Solves (A + J C J^T + B) x = b; both in tile order, zero where there is no unknown. `x` is the first guess
     // and the result.
     SolveReport solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance);
 
@@ -67,6 +88,7 @@ class Multigrid {
 
     const Network<double>& network_;
     const LowRank<double>& modes_;
+    const AddedTerm* added_;
     std::vector<Level> levels_;
     // The coarsest level has a handful of cells: its Cholesky factor, by columns, and where its cells are.
     std::vector<double> coarsest_;

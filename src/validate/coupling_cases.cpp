@@ -39,7 +39,7 @@ double released_acceleration(const Domain& domain, const SolidShape& shape, doub
     std::vector<MovableBody> bodies{body};
     const PressureSystem system = pressure_system(domain, std::move(phi), gravity, density, obstacles);
     const ProjectionReport report =
-        project(system, source, dt, {"multigrid", {1e-10, 1e-14, 500}}, u, potential, changed, bodies, {});
+        project(system, source, dt, {"multigrid", {1e-10, 1e-14, 500}}, u, potential, changed, {&bodies});
     return report.solve.converged ? -bodies[0].motion.velocity.y / (g * dt)
                                   : std::numeric_limits<double>::infinity();
 }

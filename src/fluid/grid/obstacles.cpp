@@ -177,6 +177,99 @@ void add_films(Obstacles& o, const Domain& domain) {
     }
 }
 
+// Divides an elastic obstacle's patches among its nodes.
+void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
+    const Obstacle& obstacle = o.list[number];
+    const double face = domain.h * domain.h;
+    const Tiling& tiling = o.open_volume.tiling();
+    const std::vector<Int3>& triangles = obstacle.deformation->after->mesh().triangles;
+    struct Share {
+        std::int64_t patch;
+        int node;
+        Vec3 area;
+        std::array<Vec3, 3> moment{};
+        double size = 0;
+    };
+    std::vector<Share> shares;
+    const auto patch_at = [&](Int3 c) -> std::int64_t {
+        if (!domain.has_cell(c)) return -1;
+        const auto by_cell = [](const ObstaclePatch& p, std::int64_t n) { return p.cell < n; };
+        auto at = std::lower_bound(o.patches.begin(), o.patches.end(), tiling.find(c), by_cell);
+        for (; at != o.patches.end() && at->at == c; ++at)
+            if (at->obstacle == number) return at - o.patches.begin();
+        return -1;
+    };
+    const auto add = [&](std::int64_t patch, int corner, const Share& share) {
+        for (int k = 0; k < 4; ++k)
+            if (const double w = obstacle.nodes->weight[corner][k]; std::abs(w) > 1e-12) {
+                shares.push_back({patch, obstacle.nodes->node[corner][k], share.area * w, {},
+                                  share.size * std::abs(w)});
+                for (int d = 0; d < 3; ++d) shares.back().moment[d] = share.moment[d] * w;
+            }
+    };
+    for (const SurfacePiece& piece : obstacle.cut->pieces) {
+        const std::int64_t own = patch_at(piece.cell);
+        if (own < 0) continue;
+        std::array<std::int64_t, 3> owner{own, own, own};
+        if (o.split[o.patches[own].cell])
+            for (int a = 0; a < 3; ++a) {
+                const bool facing = piece.area[a] > 0;
+                const Int3 beyond = piece.cell + unit(a) * (facing ? 1 : -1);
+                if (!domain.has_cell(beyond) || o.open_face[a](facing ? beyond : piece.cell) > 0) continue;
+                if (const std::int64_t there = patch_at(beyond); there >= 0) owner[a] = there;
+            }
+        const Int3 corner = triangles[piece.triangle];
+        for (int k = 0; k < 3; ++k)
+            for (int a = 0; a < 3; ++a) {
+                if (a > 0 && owner[a] == owner[0]) continue;
+                if (a == 2 && owner[2] == owner[1]) continue;
+                Vec3 area;  // the components that have this owner
+                for (int b = a; b < 3; ++b)
+                    if (owner[b] == owner[a]) area[b] = piece.area[b];
+                Share share{0, 0, area * (-piece.weight[k] / face), {}, length(area) * std::abs(piece.weight[k])};
+                for (int d = 0; d < 3; ++d) share.moment[d] = area * piece.moment[k][d];
+                add(owner[a], corner[k], share);
+            }
+    }
+    std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
+        return std::tie(a.patch, a.node) < std::tie(b.patch, b.node);
+    });
+    std::size_t next = 0;
+    for (std::size_t p = 0; p < o.patches.size(); ++p) {
+        const ObstaclePatch& patch = o.patches[p];
+        if (patch.obstacle != number) continue;
+        const std::size_t first = o.node_patches.size();
+        std::vector<double> size;
+        double all = 0;
+        Vec3 rest = patch.area;
+        for (; next < shares.size() && shares[next].patch == std::int64_t(p); ++next) {
+            const Share& share = shares[next];
+            if (o.node_patches.size() == first || o.node_patches.back().node != share.node) {
+                o.node_patches.push_back({number, patch.cell, patch.at, share.node, {}, {}});
+                size.push_back(0);
+            }
+            NodePatch& entry = o.node_patches.back();
+            entry.area += share.area;
+            for (int d = 0; d < 3; ++d) entry.moment[d] += share.moment[d];
+            size.back() += share.size;
+            all += share.size;
+            rest -= share.area;
+        }
+        // What clamping changed moves as the rest of the surface here; a face that was closed for something
+        // in the next cell, as the nearest place of the surface.
+        for (std::size_t k = 0; all > 0 && k < size.size(); ++k)
+            o.node_patches[first + k].area += rest * (size[k] / all);
+        if (all > 0 || rest == Vec3{}) continue;
+        const MeshSurface::Nearest place = obstacle.deformation->after->nearest(patch.center);
+        const Int3 corner = triangles[place.triangle];
+        for (int k = 0; k < 3; ++k)
+            for (int n = 0; n < 4; ++n)
+                if (const double w = place.weight[k] * obstacle.nodes->weight[corner[k]][n]; w != 0)
+                    o.node_patches.push_back(
+                        {number, patch.cell, patch.at, obstacle.nodes->node[corner[k]][n], rest * w, {}});
+    }
+}
+
 }  // namespace
 
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
@@ -319,6 +412,8 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         patch.curl = (cross(patch.center, at->area) - about_origin) / (domain.h * domain.h);
     }
     close_turning(o);
+    for (std::size_t s = 0; s < o.list.size(); ++s)
+        if (o.list[s].nodes) divide_among_nodes(o, int(s), domain);
     add_films(o, domain);
     for (const ObstaclePatch& patch : o.patches) {
         const Obstacle& obstacle = o.list[patch.obstacle];

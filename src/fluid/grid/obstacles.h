@@ -15,6 +15,12 @@
 
 namespace flotsam {
 
+// The nodes that carry the corners of a surface: each corner's velocity is a mean of theirs.
+struct SurfaceNodes {
+    std::vector<std::array<int, 4>> node;
+    std::vector<std::array<double, 4>> weight;
+};
+
 // A solid during a move of the particles.
 struct Obstacle {
     ShapePtr shape;      // at the end of the move, in body coordinates
@@ -26,6 +32,10 @@ struct Obstacle {
     // When its surface changes in body coordinates; `shape` is then the end of this, and the cut knows what
     // the surface sweeps.
     std::shared_ptr<const Deformation> deformation = nullptr;
+
+    // When the solve shall find out how its nodes move: then `motion` and the deformation's velocities are
+    // zero, and the cut has its pieces.
+    std::shared_ptr<const SurfaceNodes> nodes = nullptr;
 
     // Water creeps under it where it lies flat on a closed side of the domain; otherwise nothing would ever
     // lift a cork from the floor.
@@ -62,12 +72,24 @@ struct ObstaclePatch {
     bool film = false;  // between the solid and a side of the domain: that side holds what pushes the solid
 };
 
+// What a node of an elastic solid has to do with a cell: the part of the solid's surface there, each place
+// weighted by how far the node moves it [Zarifi17 Eq. 5.7-5.13]. Summed over the nodes it is the patch.
+struct NodePatch {
+    int obstacle;
+    std::int64_t cell;
+    Int3 at;
+    int node;
+    Vec3 area;                   // as ObstaclePatch's
+    std::array<Vec3, 3> moment;  // as ObstaclePatch's
+};
+
 struct Obstacles {
     std::vector<Obstacle> list;
     std::array<Field<double>, 3> open_face;  // open share of each low face
     Field<double> open_volume;               // open share of each cell
     Field<double> outflow;  // what leaves each cell through the solids' moving surfaces, per face area [m/s]
     std::vector<ObstaclePatch> patches;
+    std::vector<NodePatch> node_patches;  // of those with nodes, by obstacle and cell
     Field<char> split;  // cells that a solid thinner than a cell divides; only one side of it is theirs
     std::vector<char> touches;  // per tile: a solid reaches it or a face beside it
 

@@ -256,7 +256,8 @@ namespace {
 
 // The cell whose pressure a patch feels, in phi's tiling, or -1: its own, if that is liquid; one beside it
 // where the solid all but fills the patch's own.
-std::int64_t felt_cell(const PressureSystem& system, const ObstaclePatch& patch) {
+template <class AnyPatch>
+std::int64_t felt_cell(const PressureSystem& system, const AnyPatch& patch) {
     if (system.phi[patch.cell] < 0) return patch.cell;
     if (system.obstacles->open_volume[patch.cell] > 0) return -1;
     for (int side = 0; side < 6; ++side) {
@@ -268,7 +269,8 @@ std::int64_t felt_cell(const PressureSystem& system, const ObstaclePatch& patch)
 }
 
 // The weight of the water in p = pi + rho g.x, integrated over a patch exactly [N].
-Vec3 hydrostatic_force(const PressureSystem& system, const ObstaclePatch& patch) {
+template <class AnyPatch>
+Vec3 hydrostatic_force(const PressureSystem& system, const AnyPatch& patch) {
     Vec3 force;
     for (int d = 0; d < 3; ++d) force -= system.density * system.gravity[d] * patch.moment[d];
     return force;
@@ -403,12 +405,120 @@ class BodyTerm {
     LowRank<double> modes_;
 };
 
+// The elastic solids' part of the solve: J S^-1 J^T, with J down to their nodes [Zarifi17 5.1]. S is
+// eliminated exactly; the pressure is all that is left to solve for.
+class YieldingTerm final : public AddedTerm {
+  public:
+    YieldingTerm(const PressureSystem& system, YieldingSolids* solids, double dt)
+        : solids_(solids), to_impulse_(system.density * std::pow(system.domain->h, 3)) {
+        if (!solids) return;
+        const double h = system.domain->h;
+        const Tiling& tiling = system.network.tiling();
+        std::vector<InterfaceEntry> entries;
+        known_.assign(solids->nodes(), {});
+        for (const NodePatch& patch : system.obstacles->node_patches) {
+            if (felt_cell(system, patch) < 0) continue;
+            const double datum = system.density * system.datum * h * h;
+            known_[patch.node] += dt * (hydrostatic_force(system, patch) + datum * patch.area);
+            if (system.phi[patch.cell] < 0)
+                entries.push_back({std::uint32_t(tiling.find(patch.at)), patch.node, patch.area});
+        }
+        map_ = InterfaceMap(tiling.tile_count(), solids->nodes(), std::move(entries));
+        impulse_.resize(known_.size());
+        velocity_.resize(known_.size());
+        seen_.resize(known_.size());
+    }
+    explicit operator bool() const { return solids_ != nullptr; }
+    bool answers() const { return solids_ && solids_->answers(); }
+
+    bool linearize() { return !solids_ || solids_->linearize(known_); }
+    // Leaves the pockets that no surface of these solids gives way to.
+    void keep_sealed(std::vector<std::vector<std::int64_t>>& sealed) const {
+        if (!answers()) return;
+        std::erase_if(sealed, [&](const std::vector<std::int64_t>& pocket) {
+            const auto by_cell = [](const InterfaceEntry& e, std::int64_t n) { return e.cell < n; };
+            return std::any_of(pocket.begin(), pocket.end(), [&](std::int64_t n) {
+                const auto at = std::lower_bound(map_.entries().begin(), map_.entries().end(), n, by_cell);
+                return at != map_.entries().end() && at->cell == n;
+            });
+        });
+    }
+    void add_known_outflow(std::vector<double>& to, double sign) const {
+        if (solids_) map_.scatter(solids_->free(), to, sign);
+    }
+    void add_outflow(std::vector<double>& to, double sign) const {
+        if (solids_) map_.scatter(seen_, to, sign);
+    }
+    // The motion that x gives them.
+    void move(const std::vector<double>& x) {
+        if (!solids_) return;
+        find_impulse(x);
+        seen_.assign(solids_->free().begin(), solids_->free().end());
+        if (!answers()) return;
+        solids_->answer(impulse_, velocity_);
+        for (std::size_t n = 0; n < seen_.size(); ++n) seen_[n] += velocity_[n];
+    }
+    bool take() { return solids_ && solids_->take(impulse_); }
+
+    void add(std::span<const double> x, std::span<double> y) const override {
+        find_impulse(x);
+        solids_->answer(impulse_, velocity_);
+        map_.scatter(velocity_, y, 1);
+    }
+    // For the preconditioner S^-1 is what each node does alone, and what bodies do as rigid ones.
+    AddedGuess guess() const {
+        AddedGuess guess;
+        if (!answers()) return guess;
+        YieldingSolids::Lumps lumps = solids_->lumps();
+        std::vector<Vec3> yields(known_.size());
+        for (const InterfaceEntry& entry : map_.entries()) yields[entry.node] += entry.area;
+        for (std::size_t n = 0; n < yields.size(); ++n) yields[n] = lumps.own[n] * yields[n] * to_impulse_;
+        const std::vector<InterfaceEntry>& entries = map_.entries();
+        for (std::size_t e = 0; e < entries.size();) {
+            const std::uint32_t cell = entries[e].cell;
+            double conductance = 0;
+            Vec3 across;
+            for (; e < entries.size() && entries[e].cell == cell; ++e) {
+                const InterfaceEntry& entry = entries[e];
+                conductance += dot(entry.area, yields[entry.node]);
+                for (int a = 0; a < 3; ++a) across[a] += std::abs(entry.area[a]);
+                const Vec3 turning = cross(lumps.arm[entry.node], entry.area);
+                guess.entries.push_back({cell, lumps.lump[entry.node],
+                                         {entry.area.x, entry.area.y, entry.area.z, turning.x, turning.y,
+                                          turning.z}});
+            }
+            const int axis = across.x >= across.y && across.x >= across.z ? 0 : across.y >= across.z ? 1 : 2;
+            if (conductance > 0) guess.grounds.push_back({cell, axis, conductance});
+        }
+        guess.compliance = std::move(lumps.compliance);
+        for (SixBySix<double>& c : guess.compliance)
+            for (Six<double>& row : c)
+                for (double& value : row) value *= to_impulse_;
+        return guess;
+    }
+
+  private:
+    void find_impulse(std::span<const double> x) const {
+        map_.gather(x, impulse_);
+        for (Vec3& w : impulse_) w *= to_impulse_;
+    }
+
+    YieldingSolids* solids_;
+    double to_impulse_;  // of x times face areas [kg]
+    InterfaceMap map_;
+    std::vector<Vec3> known_;
+    std::vector<Vec3> seen_;                        // how the liquid sees the nodes move
+    mutable std::vector<Vec3> impulse_, velocity_;  // scratch
+};
+
 }  // namespace
 
 ProjectionReport project(const PressureSystem& system, const Field<double>& source, double dt,
                          const SolverSettings& solver, MacGrid& u, Field<double>& potential,
-                         std::array<Field<char>, 3>& changed, std::vector<MovableBody>& bodies,
-                         const BodyResponse& respond) {
+                         std::array<Field<char>, 3>& changed, const Movables& movables) {
+    std::vector<MovableBody> none;
+    std::vector<MovableBody>& bodies = movables.bodies ? *movables.bodies : none;
+    const BodyResponse& respond = movables.respond;
     const Domain& domain = *system.domain;
     const Tiling& tiling = system.network.tiling();
     const Tiling& all = system.phi.tiling();
@@ -467,13 +577,19 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     });
 
     BodyTerm body_term(system, bodies, dt);
-    const std::vector<std::vector<std::int64_t>>& sealed = body_term.sealed();
+    YieldingTerm yielding_term(system, movables.yielding, dt);
+    std::vector<std::vector<std::int64_t>> sealed = body_term.sealed();
+    yielding_term.keep_sealed(sealed);
 
     ProjectionReport report;
-    Multigrid multigrid(system.network, body_term.modes());
+    report.solve.converged = yielding_term.linearize();
+    if (!report.solve.converged) return report;
+    Multigrid multigrid(system.network, body_term.modes(),
+                        yielding_term.answers() ? &yielding_term : nullptr, yielding_term.guess());
     const auto solve_once = [&](const SolveTolerance& tolerance) {
         std::vector<double> rhs = b;
         body_term.add_known_outflow(rhs, -1);
+        yielding_term.add_known_outflow(rhs, -1);
         // A sealed pocket cannot change its volume: what flows into it on the whole is removed and reported.
         report.removed_flux = 0;
         for (const std::vector<std::int64_t>& pocket : sealed) {
@@ -488,6 +604,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
                            : multigrid.solve(rhs, x, tolerance);
         report.solve.iterations += before;
         body_term.move(x);
+        yielding_term.move(x);
     };
     // Contacts and the pressure agree after a few rounds, each from where the last one ended. Until they do,
     // a rough solution is enough for them to be found.
@@ -503,8 +620,18 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     }
     solve_once(solver.tolerance);
     if (respond) agree(solver.tolerance, 2);
-    std::vector<double> body_outflow(bodies.empty() ? 0 : tiling.value_count(), 0.0);
-    if (!bodies.empty()) body_term.add_outflow(body_outflow, 1);
+    // What came out may change the elastic solids' equation: where they touch something, or how far they
+    // turn.
+    while (report.solve.converged && yielding_term.take()) {
+        report.solve.converged = yielding_term.linearize();
+        if (!report.solve.converged) return report;
+        solve_once(solver.tolerance);
+        if (respond) agree(solver.tolerance, 2);
+    }
+    const bool moving = !bodies.empty() || yielding_term;
+    std::vector<double> body_outflow(moving ? tiling.value_count() : 0, 0.0);
+    body_term.add_outflow(body_outflow, 1);
+    yielding_term.add_outflow(body_outflow, 1);
 
     // pi of a sealed pocket is defined up to a constant: its lowest pressure is taken as zero.
     for (const std::vector<std::int64_t>& pocket : sealed) {
@@ -558,7 +685,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         double largest = 0;
         const auto velocity = velocity_views(all_slot(tile));
         system.for_each_liquid_cell(tile, [&](Int3, std::int64_t n, int local, std::int64_t slot) {
-            const double beside_bodies = bodies.empty() ? 0 : body_outflow[slot * block + local];
+            const double beside_bodies = moving ? body_outflow[slot * block + local] : 0;
             largest =
                 std::max(largest, std::abs(excess_outflow(velocity, n, local) + beside_bodies) / domain.h);
         });
@@ -579,6 +706,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     report.loads.resize(obstacles.list.size());
     std::vector<char> movable(obstacles.list.size(), 0);
     for (const MovableBody& body : bodies) movable[body.obstacle] = 1;
+    for (const NodePatch& patch : obstacles.node_patches) movable[patch.obstacle] = 1;
     for (const ObstaclePatch& patch : obstacles.patches) {
         const std::int64_t cell = felt_cell(system, patch);
         if (cell < 0) continue;

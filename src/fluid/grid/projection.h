@@ -11,6 +11,7 @@
 #include "core/mat3.h"
 #include "fluid/grid/liquid.h"
 #include "fluid/grid/obstacles.h"
+#include "linalg/interface_map.h"
 #include "linalg/network.h"
 #include "linalg/solve.h"
 
@@ -73,6 +74,41 @@ struct MovableBody {
 // says whether it did, for the solve to be repeated.
 using BodyResponse = std::function<bool(std::vector<MovableBody>&)>;
 
+// Solids whose nodes move by an equation of their own: S v = what they have + what the pressure gives
+// [Zarifi17 Eq. 5.14]. The obstacles' node patches count their nodes.
+class YieldingSolids {
+  public:
+    virtual ~YieldingSolids() = default;
+    virtual std::int64_t nodes() const = 0;
+    // Makes the equation, about where the nodes are going. `known` is the impulse on each node of what is
+    // known of the pressure beforehand [kg m/s]. False when it has no solution.
+    virtual bool linearize(std::span<const Vec3> known) = 0;
+    // How the liquid sees the nodes move without the rest of the pressure.
+    virtual std::span<const Vec3> free() const = 0;
+    // Whether they answer to it within the solve, and how: S^-1 of impulses.
+    virtual bool answers() const = 0;
+    virtual void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity) const = 0;
+    // What the preconditioner makes of S: the inverse of each node's own block, and bodies that move as rigid
+    // ones.
+    struct Lumps {
+        std::vector<Mat3> own;
+        std::vector<int> lump;  // of each node
+        std::vector<Vec3> arm;  // from the lump's centre
+        std::vector<SixBySix<double>> compliance;
+    };
+    virtual Lumps lumps() const = 0;
+    // The whole impulse of the pressure on the nodes has been found. True when the equation has changed by
+    // what came out and must be solved again.
+    virtual bool take(std::span<const Vec3> impulse) = 0;
+};
+
+// What moves by the pressure.
+struct Movables {
+    std::vector<MovableBody>* bodies = nullptr;
+    BodyResponse respond{};
+    YieldingSolids* yielding = nullptr;
+};
+
 struct ProjectionReport {
     SolveReport solve;
     double largest_divergence = 0;  // over liquid cells [1/s]
@@ -83,16 +119,9 @@ struct ProjectionReport {
 
 // Takes the gradient of pi out of `u`. `source` is the wanted divergence per cell [1/s]. `potential` holds
 // the last pi as a first guess and receives the new one [Pa]. `changed` marks the faces that the pressure
-// acts on, per axis. Incompressibility and the momentum of `bodies` are solved together.
+// acts on, per axis. Incompressibility and the momentum of what is movable are solved together.
 ProjectionReport project(const PressureSystem& system, const Field<double>& source, double dt,
                          const SolverSettings& solver, MacGrid& u, Field<double>& potential,
-                         std::array<Field<char>, 3>& changed, std::vector<MovableBody>& bodies,
-                         const BodyResponse& respond);
-inline ProjectionReport project(const PressureSystem& system, const Field<double>& source, double dt,
-                                const SolverSettings& solver, MacGrid& u, Field<double>& potential,
-                                std::array<Field<char>, 3>& changed) {
-    std::vector<MovableBody> none;
-    return project(system, source, dt, solver, u, potential, changed, none, {});
-}
+                         std::array<Field<char>, 3>& changed, const Movables& movables = {});
 
 }  // namespace flotsam

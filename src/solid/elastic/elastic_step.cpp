@@ -5,16 +5,13 @@
 #include <utility>
 
 #include "core/parallel.h"
+#include "solid/elastic/contact_terms.h"
 
 namespace flotsam {
 
 namespace {
 
 constexpr std::int64_t grain = 512;
-
-// Sliding up to this speed counts as sticking [m/s]: a node that is held needs to give way a little, for the
-// force that holds it to be known.
-constexpr double sticking_speed = 1e-3;
 
 // A body's share of a step: unknown is the velocity v with which nodes go from x to x + h v.
 struct Share {
@@ -153,139 +150,6 @@ void impose(const Share& s, double time, double dt, std::span<Vec3> v) {
     }
 }
 
-double gap_at_end(const ElasticContact& c, std::span<const Vec3> v, double dt) {
-    return c.gap + dt * (c.normal.times(v) + c.drift);
-}
-
-// Whether a contact sticks or slides, and which way. It sticks as a damper that gives way slowly, until that
-// would ask for more than friction can give; then friction pulls against the sliding, and what slides the
-// other way after that sticks again.
-struct FrictionState {
-    bool slides = false;
-    double a = 0, b = 0;   // the direction, along the two tangents
-    bool pressed = false;  // the contact took part in the last solve
-    double normal = 0;     // the pressing impulse that came out of it [N s]
-};
-
-std::array<double, 2> sliding(const ElasticContact& c, std::span<const Vec3> v) {
-    return {c.tangent[0].times(v) + c.slide[0], c.tangent[1].times(v) + c.slide[1]};
-}
-
-// After a solve that ended with v. A contact that took no part in it has not been pressed by anything yet:
-// what its depth alone would say of its force may be wrong by orders of magnitude. Returns whether friction
-// changed enough to solve again.
-bool update_friction(const std::vector<ElasticContact>& contacts, std::span<const Vec3> v, double dt,
-                     std::vector<FrictionState>& states) {
-    bool changed = false;
-    double largest = 0;
-    std::vector<double> before(contacts.size());
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-        FrictionState& state = states[i];
-        const double gap = gap_at_end(contacts[i], v, dt);
-        before[i] = state.normal;
-        state.normal = state.pressed ? contacts[i].stiffness * dt * std::max(0.0, -gap) : 0;
-        state.pressed = gap < 0;
-        largest = std::max(largest, state.normal);
-        if (contacts[i].friction == 0 || gap >= 0) continue;
-        const auto [a, b] = sliding(contacts[i], v);
-        const double speed = std::hypot(a, b);
-        const bool slides = state.slides ? a * state.a + b * state.b > 0 : speed > sticking_speed;
-        changed |= slides != state.slides;
-        state.slides = slides;
-        if (slides) state.a = a / speed, state.b = b / speed;
-    }
-    for (std::size_t i = 0; i < contacts.size(); ++i)
-        changed |= contacts[i].friction > 0 && std::abs(states[i].normal - before[i]) > 0.05 * largest;
-    return changed;
-}
-
-// Before the first solve: what slid slides on, and what pressed presses on.
-std::vector<FrictionState> friction_at_start(const std::vector<ElasticContact>& contacts,
-                                             std::span<const Vec3> v, double dt) {
-    std::vector<FrictionState> states(contacts.size());
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-        FrictionState& state = states[i];
-        state.pressed = contacts[i].gap < 0;
-        state.normal = contacts[i].stiffness * dt * std::max(0.0, -contacts[i].gap);
-        const auto [a, b] = sliding(contacts[i], v);
-        const double speed = std::hypot(a, b);
-        state.slides = speed > sticking_speed;
-        if (state.slides) state.a = a / speed, state.b = b / speed;
-    }
-    return states;
-}
-
-// What contacts add to energy, gradient and second derivative. Pressing forces and directions of friction are
-// those of the last iteration: a fixed quadratic while a step of Newton's is judged.
-struct ContactTerms {
-    std::vector<BlockRow> rows;
-    struct Friction {
-        double pull = 0;                    // along the state's direction [N s]
-        double damper_a = 0, damper_b = 0;  // along and across it, or along both tangents [N s^2/m]
-    };
-    std::vector<Friction> friction;  // of each contact
-};
-
-// Sliding along a direction and across it.
-std::array<double, 2> turned(const FrictionState& state, std::array<double, 2> slide) {
-    if (!state.slides) return slide;
-    return {slide[0] * state.a + slide[1] * state.b, slide[1] * state.a - slide[0] * state.b};
-}
-BlockRow turned_row(const ElasticContact& c, double a, double b) {
-    BlockRow row = c.tangent[0];
-    for (int k = 0; k < row.count; ++k)
-        row.coefficient[k] = a * c.tangent[0].coefficient[k] + b * c.tangent[1].coefficient[k];
-    return row;
-}
-
-ContactTerms linearize_contacts(const std::vector<ElasticContact>& contacts,
-                                const std::vector<FrictionState>& states, std::span<const Vec3> v, double dt,
-                                std::span<Vec3> descent) {
-    ContactTerms terms;
-    terms.friction.resize(contacts.size());
-    const auto add = [&](BlockRow row, double stiffness, double slope) {
-        for (int k = 0; k < row.count; ++k) descent[row.block[k]] -= slope * row.coefficient[k];
-        row.stiffness = stiffness;
-        terms.rows.push_back(row);
-    };
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-        const ElasticContact& c = contacts[i];
-        const double gap = gap_at_end(c, v, dt);
-        if (gap >= 0) continue;
-        add(c.normal, c.stiffness * dt * dt, c.stiffness * dt * gap);
-        const FrictionState& state = states[i];
-        if (c.friction * state.normal == 0) continue;
-        const std::array<double, 2> slide = sliding(c, v), own = turned(state, slide);
-        const double most = c.friction * state.normal;
-        ContactTerms::Friction& f = terms.friction[i];
-        if (state.slides) {
-            f.pull = most;
-            f.damper_b = most / std::max(std::hypot(slide[0], slide[1]), sticking_speed);
-            add(turned_row(c, state.a, state.b), 0, f.pull);
-            add(turned_row(c, -state.b, state.a), f.damper_b, f.damper_b * own[1]);
-        } else {
-            f.damper_a = f.damper_b = most / sticking_speed;
-            add(c.tangent[0], f.damper_a, f.damper_a * own[0]);
-            add(c.tangent[1], f.damper_b, f.damper_b * own[1]);
-        }
-    }
-    return terms;
-}
-
-double energy(const std::vector<ElasticContact>& contacts, const std::vector<FrictionState>& states,
-              const ContactTerms& terms, std::span<const Vec3> v, double dt) {
-    double sum = 0;
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-        const double gap = std::min(0.0, gap_at_end(contacts[i], v, dt));
-        sum += 0.5 * contacts[i].stiffness * gap * gap;
-        const ContactTerms::Friction& f = terms.friction[i];
-        if (f.damper_b == 0) continue;
-        const std::array<double, 2> own = turned(states[i], sliding(contacts[i], v));
-        sum += f.pull * own[0] + 0.5 * (f.damper_a * own[0] * own[0] + f.damper_b * own[1] * own[1]);
-    }
-    return sum;
-}
-
 }  // namespace
 
 struct ElasticStepper::Parts {
@@ -362,7 +226,7 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         states = friction_at_start(contacts, before, dt);
     }
     const auto total = [&](std::vector<Vec3>& u) {
-        double sum = partner_energy(u) + energy(contacts, states, terms, u, dt);
+        double sum = partner_energy(u) + contact_energy(contacts, states, terms, u, dt);
         for (Share& s : shares) sum += energy(s, part(s, u));
         return sum;
     };
@@ -415,7 +279,7 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         // Shorter and shorter, until the energy falls as its slope says.
         const double slope = fixed_sum<double>(std::int64_t(blocks), grain,
                                                [&](std::int64_t n) { return dot(descent[n], step[n]); });
-        double before = partner_energy(v) + energy(contacts, states, terms, v, dt);
+        double before = partner_energy(v) + contact_energy(contacts, states, terms, v, dt);
         for (const Share& s : shares) before += sum_energy(s, part(s, v));
         double share = 1;
         for (int halving = 0;; ++halving, share *= 0.5) {

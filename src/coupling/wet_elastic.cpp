@@ -1,0 +1,135 @@
+#include "coupling/wet_elastic.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+namespace flotsam {
+
+void WetElastic::begin(const Scenario& scenario, const World& now, const std::vector<ElasticBody>& elastics,
+                       const std::vector<RigidBody>& bodies, double time, double dt,
+                       std::vector<MovableBody>& movable) {
+    std::vector<RigidPartner> partners = rigid_partners(bodies, now.support, scenario.gravity, dt);
+    const ContactSurroundings around =
+        contact_surroundings(scenario, bodies, elastics, partners, time, dt);
+    std::vector<ElasticContact> contacts = find_contacts(elastics, partners, around.scene, dt);
+    movable_ = &movable;
+    pushed_.assign(bodies.size(), {});
+    equation_.begin(elastics, elastic_properties(scenario, elastics), scenario.gravity, time, dt,
+                    std::move(contacts), std::move(partners));
+}
+
+bool WetElastic::linearize(std::span<const Vec3> known) {
+    known_.assign(known.begin(), known.end());
+    if (!equation_.linearize()) return false;
+    if (coupling_ == ElasticCoupling::strong) {
+        free_ = equation_.velocity_with(known_);
+        return true;
+    }
+    if (coupling_ == ElasticCoupling::weak) {
+        free_.assign(equation_.velocity_before().begin(), equation_.velocity_before().end());
+        return true;
+    }
+    const std::vector<Vec3> elastic = equation_.velocity_with({});
+    if (!equation_.linearize(false)) return false;
+    free_.assign(elastic.size(), {});
+    equation_.solve(known_, std::span(free_).first(known_.size()));
+    for (std::size_t n = 0; n < elastic.size(); ++n) free_[n] += elastic[n];
+    return true;
+}
+
+bool WetElastic::take(std::span<const Vec3> impulse) {
+    std::vector<Vec3> all = known_;
+    for (std::size_t n = 0; n < all.size(); ++n) all[n] += impulse[n];
+    if (coupling_ == ElasticCoupling::damping) {
+        std::vector<Vec3> v = free_;
+        std::vector<Vec3> change(known_.size());
+        equation_.solve(impulse, change);
+        for (std::size_t n = 0; n < change.size(); ++n) v[n] += change[n];
+        equation_.set_velocity(std::move(v));
+        push_partners();
+        return false;
+    }
+    if (coupling_ == ElasticCoupling::weak) {
+        while (equation_.changed(equation_.velocity_with(all)))
+            if (!equation_.linearize()) return false;
+        push_partners();
+        return false;
+    }
+    const bool again = equation_.changed(equation_.velocity_with(all));
+    return (push_partners() || again) && equation_.may_go_on();
+}
+
+// Gives the rigid bodies what contacts with elastic ones took from those. Says whether that changed much.
+bool WetElastic::push_partners() {
+    double change = 0;
+    std::vector<RigidPartner>& partners = equation_.partners();
+    for (std::size_t b = 0; b < partners.size(); ++b) {
+        RigidPartner& partner = partners[b];
+        const Twist motion = equation_.partner_motion(b);
+        const Impulse push{partner.mass * (motion.velocity - partner.free.velocity),
+                           partner.inertia * (motion.spin - partner.free.spin)};
+        MovableBody& body = (*movable_)[b];
+        const Vec3 linear = push.linear - pushed_[b].linear;
+        Vec3 dv;
+        for (int a = 0; a < 3; ++a) dv[a] = body.inverse_mass[a] * linear[a];
+        const Vec3 dw = body.inverse_inertia * (push.angular - pushed_[b].angular);
+        body.free.velocity += dv;
+        body.free.spin += dw;
+        change = std::max({change, length(dv), length(dw)});
+        // Without what elastic ones push it moves as it did, less that.
+        if (length(push.linear) + length(push.angular) > 0) {
+            for (int a = 0; a < 3; ++a)
+                partner.free.velocity[a] = body.motion.velocity[a] - body.inverse_mass[a] * pushed_[b].linear[a];
+            partner.free.spin = body.motion.spin - body.inverse_inertia * pushed_[b].angular;
+        }
+        pushed_[b] = push;
+    }
+    return change > 1e-4;
+}
+
+std::vector<Vec3> WetElastic::velocity(std::size_t body) const {
+    const auto first = equation_.velocity().begin() + equation_.first(body);
+    return {first, first + std::ptrdiff_t(equation_.places(body).size())};
+}
+
+YieldingSolids::Lumps WetElastic::lumps() const {
+    Lumps lumps;
+    lumps.own = equation_.own_blocks();
+    lumps.lump.resize(nodes());
+    lumps.arm.resize(nodes());
+    for (std::size_t b = 0; b < equation_.bodies(); ++b) {
+        const BlockMatrix& s = equation_.matrix(b);
+        const std::span<const Vec3> places = equation_.places(b);
+        const std::int64_t first = equation_.first(b);
+        Vec3 center;
+        for (const Vec3 p : places) center += p / double(places.size());
+        using Matrix = Eigen::Matrix<double, 6, 6>;
+        Matrix sum = Matrix::Zero();
+        const auto mode = [&](int n) {  // columns: what each rigid motion does to a node
+            Eigen::Matrix<double, 3, 6> m = Eigen::Matrix<double, 3, 6>::Zero();
+            const Vec3 r = places[n] - center;
+            m << 1, 0, 0, 0, r.z, -r.y, 0, 1, 0, -r.z, 0, r.x, 0, 0, 1, r.y, -r.x, 0;
+            for (int a = 0; a < 3; ++a)
+                if (equation_.held(b)[n] >> a & 1) m.row(a).setZero();
+            return m;
+        };
+        for (int r = 0; r < s.rows(); ++r) {
+            lumps.lump[first + r] = int(b);
+            lumps.arm[first + r] = places[r] - center;
+            for (int k = s.row_begin[r]; k < s.row_begin[r + 1]; ++k) {
+                Eigen::Matrix3d block;
+                for (int i = 0; i < 3; ++i)
+                    for (int j = 0; j < 3; ++j) block(i, j) = s.value[k].row[i][j];
+                sum += mode(r).transpose() * block * mode(s.column[k]);
+            }
+        }
+        const Matrix inverse = sum.ldlt().solve(Matrix::Identity());
+        lumps.compliance.emplace_back();
+        for (int i = 0; i < 6; ++i)
+            for (int j = 0; j < 6; ++j) lumps.compliance.back()[i][j] = 0.5 * (inverse(i, j) + inverse(j, i));
+    }
+    return lumps;
+}
+
+}  // namespace flotsam

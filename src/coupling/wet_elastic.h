@@ -1,0 +1,54 @@
+// Elastic bodies as the pressure solve sees them: strongly coupled, or in one of the weaker ways that
+// [Zarifi17 Section 6.3] compares with.
+#pragma once
+
+#include <vector>
+
+#include "coupling/elastic_phase.h"
+#include "fluid/grid/projection.h"
+#include "solid/elastic/elastic_equation.h"
+
+namespace flotsam {
+
+enum class ElasticCoupling {
+    strong,   // masses, damping and elasticity answer to the pressure within the solve [Zarifi17 Ch. 5]
+    damping,  // elastic forces act before it; masses and damping answer within it
+    weak      // the liquid meets them as they moved before; they feel its pressure after it
+};
+
+class WetElastic final : public YieldingSolids {
+  public:
+    explicit WetElastic(ElasticCoupling coupling) : coupling_(coupling) {}
+
+    // Starts a solve for bodies that are where they are in the middle of a step, at `time`; `movable` are the
+    // rigid ones, whose free motion changes by what elastic ones push them.
+    void begin(const Scenario& scenario, const World& now, const std::vector<ElasticBody>& elastics,
+               const std::vector<RigidBody>& bodies, double time, double dt,
+               std::vector<MovableBody>& movable);
+
+    std::int64_t nodes() const override { return equation_.nodes(); }
+    bool linearize(std::span<const Vec3> known) override;
+    std::span<const Vec3> free() const override { return std::span(free_).first(equation_.nodes()); }
+    bool answers() const override { return coupling_ != ElasticCoupling::weak; }
+    void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity) const override {
+        equation_.solve(impulse, velocity);
+    }
+    Lumps lumps() const override;
+    bool take(std::span<const Vec3> impulse) override;
+
+    // The result: velocities of the nodes of body b; what each rigid body was given.
+    std::vector<Vec3> velocity(std::size_t body) const;
+    const std::vector<Impulse>& pushed() const { return pushed_; }
+    const ElasticEquation& equation() const { return equation_; }
+
+  private:
+    bool push_partners();
+
+    ElasticCoupling coupling_;
+    ElasticEquation equation_;
+    std::vector<Vec3> known_, free_;
+    std::vector<MovableBody>* movable_ = nullptr;
+    std::vector<Impulse> pushed_;
+};
+
+}  // namespace flotsam

@@ -1,0 +1,239 @@
+#include "solid/elastic/elastic_equation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.h"
+
+namespace flotsam {
+
+namespace {
+
+constexpr std::int64_t grain = 512;
+// Rounds beyond Newton's in which contacts may still open and close.
+constexpr int contact_rounds = 4;
+
+// Calls visit(n, axis, way) for what is held: the way it has to go from `time` on within dt.
+template <class Visit>
+void for_each_held(const ElasticProperties& properties, const std::vector<Vec3>& position, double time,
+                   double dt, const Visit& visit) {
+    for (const Pin& pin : properties.pins) {
+        if (time >= pin.release) continue;
+        const Pose before = pose_at(pin.script, pin.frame, time);
+        const Pose after = pose_at(pin.script, pin.frame, time + dt);
+        for (const int n : pin.nodes) {
+            const Vec3 to = after.to_world(before.to_body(position[n]));
+            for (int a = 0; a < 3; ++a)
+                if (pin.axes[a]) visit(n, a, to[a] - position[n][a]);
+        }
+    }
+}
+
+}  // namespace
+
+void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProperties*>& properties,
+           double time, double dt) {
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+        ElasticBody& body = bodies[b];
+        const std::vector<Vec3> start = body.position;
+        parallel_for(std::ssize(start), grain, [&](std::int64_t n) { body.position[n] += dt * body.velocity[n]; });
+        for_each_held(*properties[b], start, time, dt,
+                      [&](int n, int a, double way) { body.position[n][a] = start[n][a] + way; });
+    }
+}
+
+void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
+                            const std::vector<const ElasticProperties*>& properties, Vec3 gravity,
+                            double time, double dt, std::vector<ElasticContact> contacts,
+                            std::vector<RigidPartner> partners) {
+    bodies_.resize(bodies.size());
+    time_ = time, dt_ = dt, rounds_ = 0, most_ = 1, edge_ = tolerance_ = 1e300, failed_ = false;
+    nodes_ = 0;
+    v_.clear();
+    before_.clear();
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+        Body& own = bodies_[b];
+        const ElasticMesh* const mesh = bodies[b].mesh.get();
+        if (own.mesh != mesh) {
+            own = {};
+            own.mesh = mesh;
+            own.preconditioner = choose_preconditioner(mesh->pattern, mesh->rest.nodes);
+        }
+        own.properties = properties[b];
+        own.start = bodies[b].position;
+        own.velocity = bodies[b].velocity;
+        own.force = outer_forces(bodies[b], *properties[b], gravity);
+        own.held = held_axes(bodies[b], *properties[b], time);
+        own.midpoint = properties[b]->integrator == ElasticIntegrator::midpoint;
+        own.stiffness.clear();
+        own.first = nodes_;
+        nodes_ += own.start.size();
+        edge_ = std::min(edge_, mesh->edge);
+        tolerance_ = std::min(tolerance_, properties[b]->newton_tolerance);
+        most_ = std::max(most_, properties[b]->newton_steps);
+        before_.insert(before_.end(), own.velocity.begin(), own.velocity.end());
+        // The trapezoidal rule's forces are linear about the velocity that there was.
+        v_.resize(nodes_);
+        if (own.midpoint) std::copy(own.velocity.begin(), own.velocity.end(), v_.begin() + std::ptrdiff_t(own.first));
+        for_each_held(*properties[b], own.start, time, dt,
+                      [&](int n, int a, double way) { v_[own.first + n][a] = way / dt; });
+    }
+    partners_ = std::move(partners);
+    for (const RigidPartner& partner : partners_)
+        for (std::vector<Vec3>* all : {&v_, &before_}) {
+            all->push_back(partner.free.velocity);
+            all->push_back(partner.free.spin);
+        }
+    contacts_ = std::move(contacts);
+    friction_ = friction_at_start(contacts_, before_, dt);
+    // Newton's method begins with the contacts that there would be if nothing changed its velocity.
+    pressed_.assign(contacts_.size(), 0);
+    descent_.resize(v_.size());
+}
+
+void ElasticEquation::linearize(Body& s, bool elasticity) {
+    const ElasticMaterial& material = s.mesh->material;
+    const std::size_t count = s.start.size();
+    const Vec3* const v = v_.data() + s.first;
+    // Forces are those at x + reach (v - from) and damping acts on late v + (1 - late) v_before.
+    const double reach = s.midpoint ? 0.25 * dt_ : dt_, late = s.midpoint ? 0.5 : 1;
+    s.at.resize(count);
+    parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
+        s.at[n] = s.start[n] + reach * (s.midpoint ? v[n] - s.velocity[n] : v[n]);
+    });
+    evaluate_elements(s.mesh->batches, material, s.at,
+                      {.forces = &s.element_forces, .stiffness = &s.element_stiffness});
+    gather_forces(*s.mesh, s.element_forces, s.forces);
+    if (s.matrix.column.size() != s.mesh->pattern.column.size()) {
+        s.matrix = s.mesh->pattern;
+        s.matrix.value.resize(s.matrix.column.size());
+    }
+    gather_stiffness(*s.mesh, s.element_stiffness, s.matrix);
+    const double rate = material.stiffness_damping, slow = material.mass_damping;
+    if (s.stiffness.empty() && rate > 0) s.stiffness = s.matrix.value;
+    std::vector<Vec3> damped(rate > 0 ? count : 0);
+    if (rate > 0) {
+        std::vector<Vec3> damps(count);
+        for (std::size_t n = 0; n < count; ++n) damps[n] = late * v[n] + (1 - late) * s.velocity[n];
+        std::swap(s.matrix.value, s.stiffness);
+        s.matrix.multiply(damps, damped);
+        std::swap(s.matrix.value, s.stiffness);
+    }
+    parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
+        const double mass = s.mesh->mass[n];
+        const Vec3 damps = late * v[n] + (1 - late) * s.velocity[n];
+        Vec3 down = mass * (s.velocity[n] - v[n] - dt_ * slow * damps) + dt_ * (s.forces[n] + s.force[n]);
+        if (rate > 0) down -= dt_ * rate * damped[n];
+        for (int k = s.matrix.row_begin[n]; k < s.matrix.row_begin[n + 1]; ++k) {
+            Mat3& block = s.matrix.value[k];
+            const int other = s.matrix.column[k];
+            block = block * (elasticity ? dt_ * reach : 0);
+            if (rate > 0) block = block + s.stiffness[k] * (late * dt_ * rate);
+            if (other == n)
+                for (int i = 0; i < 3; ++i) block.row[i][i] += mass * (1 + late * dt_ * slow);
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    if ((other != n || i != j) && ((s.held[n] >> i & 1) || (s.held[other] >> j & 1)))
+                        block.row[i][j] = 0;
+        }
+        for (int i = 0; i < 3; ++i)
+            if (s.held[n] >> i & 1) down[i] = 0;
+        descent_[s.first + n] = down;
+    });
+}
+
+bool ElasticEquation::linearize(bool elasticity) {
+    ++rounds_;
+    for (Body& body : bodies_) linearize(body, elasticity);
+    system_ = {};
+    for (std::size_t p = 0; p < partners_.size(); ++p) {
+        const RigidPartner& partner = partners_[p];
+        system_.singles.push_back(partner.mass);
+        system_.singles.push_back(partner.inertia);
+        descent_[nodes_ + 2 * p] = partner.mass * (partner.free.velocity - v_[nodes_ + 2 * p]);
+        descent_[nodes_ + 2 * p + 1] = partner.inertia * (partner.free.spin - v_[nodes_ + 2 * p + 1]);
+    }
+    // In the first round v is no more than a beginning: contacts are those of the velocity that there was.
+    const std::vector<Vec3>& towards = rounds_ == 1 ? before_ : v_;
+    ContactTerms terms;
+    {
+        std::vector<Vec3> push(descent_.size());
+        terms = linearize_contacts(contacts_, friction_, towards, dt_, push);
+        // The springs' forces are linear: what they are at v follows from what they are at `towards`.
+        for (const BlockRow& row : terms.rows) {
+            double change = 0;
+            for (int k = 0; k < row.count; ++k)
+                change += dot(row.coefficient[k], v_[row.block[k]] - towards[row.block[k]]);
+            for (int k = 0; k < row.count; ++k)
+                push[row.block[k]] -= row.stiffness * change * row.coefficient[k];
+        }
+        for (std::size_t n = 0; n < push.size(); ++n) descent_[n] += push[n];
+        for (std::size_t i = 0; i < contacts_.size(); ++i) pressed_[i] = gap_at_end(contacts_[i], towards, dt_) < 0;
+    }
+    for (const Body& s : bodies_) {
+        for (std::size_t n = 0; n < s.held.size(); ++n)
+            for (int a = 0; s.held[n] && a < 3; ++a)
+                if (s.held[n] >> a & 1) descent_[s.first + n][a] = 0;
+        for (BlockRow& row : terms.rows)
+            for (int k = 0; k < row.count; ++k)
+                if (row.block[k] >= int(s.first) && row.block[k] < int(s.first + s.start.size()))
+                    for (int a = 0; a < 3; ++a)
+                        if (s.held[row.block[k] - s.first] >> a & 1) row.coefficient[k][a] = 0;
+    }
+    std::vector<BlockRow> rows = std::move(terms.rows);
+    for (Body& s : bodies_) rows = absorb(std::move(rows), int(s.first), s.matrix);
+    for (Body& s : bodies_) system_.parts.push_back({&s.matrix, s.preconditioner.get(), s.at});
+    system_.rows = std::move(rows);
+    solver_ = std::make_unique<BlockSolver>(system_);
+    return solver_->definite();
+}
+
+void ElasticEquation::solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const {
+    std::vector<Vec3> b(v_.size()), x(v_.size());
+    std::copy(impulse.begin(), impulse.end(), b.begin());
+    for (const Body& s : bodies_)
+        for (std::size_t n = 0; n < s.held.size(); ++n)
+            for (int a = 0; s.held[n] && a < 3; ++a)
+                if (s.held[n] >> a & 1) b[s.first + n][a] = 0;
+    failed_ |= !solver_->solve(b, x, {.relative = 1e-12, .absolute = 1e-300, .max_iterations = 5000}).converged;
+    std::copy_n(x.begin(), velocity.size(), velocity.begin());
+}
+
+std::vector<Vec3> ElasticEquation::velocity_with(std::span<const Vec3> impulse) const {
+    std::vector<Vec3> b = descent_, x(v_.size());
+    for (std::size_t n = 0; n < impulse.size(); ++n) b[n] += impulse[n];
+    for (const Body& s : bodies_)
+        for (std::size_t n = 0; n < s.held.size(); ++n)
+            for (int a = 0; s.held[n] && a < 3; ++a)
+                if (s.held[n] >> a & 1) b[s.first + n][a] = 0;
+    failed_ |= !solver_->solve(b, x, {.relative = 1e-12, .absolute = 1e-300, .max_iterations = 5000}).converged;
+    for (std::size_t n = 0; n < x.size(); ++n) x[n] += v_[n];
+    return x;
+}
+
+bool ElasticEquation::changed(std::vector<Vec3> v) {
+    correction_ = dt_ / edge_ * parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) {
+                      return length(v[n] - v_[n]);
+                  });
+    v_ = std::move(v);
+    bool again = update_friction(contacts_, v_, dt_, friction_);
+    for (std::size_t i = 0; i < contacts_.size(); ++i)
+        again |= (gap_at_end(contacts_[i], v_, dt_) < 0) != bool(pressed_[i]);
+    if (!std::isfinite(correction_)) failed_ = true;
+    return may_go_on() && (again || (rounds_ < most_ && correction_ > tolerance_));
+}
+
+bool ElasticEquation::may_go_on() const { return !failed_ && rounds_ < most_ + contact_rounds; }
+
+std::vector<Mat3> ElasticEquation::own_blocks() const {
+    std::vector<Mat3> inverse(nodes_);
+    for (const Body& s : bodies_)
+        parallel_for(s.matrix.rows(), grain, [&](std::int64_t n) {
+            inverse[s.first + n] = s.matrix.value[s.matrix.diagonal[n]].inverse();
+            for (int a = 0; a < 3; ++a)
+                if (s.held[n] >> a & 1) inverse[s.first + n].row[a][a] = 0;
+        });
+    return inverse;
+}
+
+}  // namespace flotsam

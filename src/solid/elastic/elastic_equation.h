@@ -1,0 +1,99 @@
+// The equation of elastic bodies for a step that is solved together with something else: S v = f + impulses,
+// linear about where the nodes are going [Zarifi17 Eq. 5.1].
+//
+// Bodies are where they are in the middle of a step; the forces are those half a step later, so that
+// successive middles follow implicit Euler exactly [Zarifi17 Eq. 5.1-5.2], or the trapezoidal rule for those
+// that ask for the midpoint rule.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "linalg/block_matrix.h"
+#include "solid/elastic/contact_terms.h"
+#include "solid/elastic/elastic_body.h"
+#include "solid/elastic/elastic_step.h"
+
+namespace flotsam {
+
+// Moves the nodes by their velocities, held ones as they are told.
+void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProperties*>& properties,
+           double time, double dt);
+
+class ElasticEquation {
+  public:
+    // Starts a step at `time`. Kept from step to step is only what follows from the meshes.
+    void begin(const std::vector<ElasticBody>& bodies,
+               const std::vector<const ElasticProperties*>& properties, Vec3 gravity, double time, double dt,
+               std::vector<ElasticContact> contacts, std::vector<RigidPartner> partners);
+
+    // Of all bodies, one after the other; two blocks for each partner follow.
+    std::int64_t nodes() const { return std::int64_t(nodes_); }
+    std::span<const Vec3> velocity() const { return v_; }  // the last that was set
+    std::span<const Vec3> velocity_before() const { return before_; }
+    std::vector<RigidPartner>& partners() { return partners_; }
+
+    // Makes S and f about the velocity as it is. `elasticity` false: masses and damping only, forces as they
+    // are. False when S has no inverse.
+    bool linearize(bool elasticity = true);
+    // S^-1 of impulses on the nodes; held directions and partners feel none of them.
+    void solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const;
+    // The velocity with impulses: v + S^-1 (f - S v + impulse).
+    std::vector<Vec3> velocity_with(std::span<const Vec3> impulse) const;
+    void set_velocity(std::vector<Vec3> v) { v_ = std::move(v); }
+    // Takes the result: whether contacts opened, closed or slid otherwise than was thought, or the nodes went
+    // further than Newton's tolerance from where S was made.
+    bool changed(std::vector<Vec3> v);
+
+    // Whether a further round is allowed.
+    bool may_go_on() const;
+    Twist partner_motion(std::size_t partner) const {
+        return {v_[nodes_ + 2 * partner], v_[nodes_ + 2 * partner + 1]};
+    }
+    int newton_steps() const { return rounds_; }
+    bool failed() const { return failed_; }
+    double correction() const { return correction_; }  // the last one's largest, in edges
+
+    // Inverse of each node's own block of S; and each body as a rigid one.
+    std::vector<Mat3> own_blocks() const;
+    const BlockMatrix& matrix(std::size_t body) const { return bodies_[body].matrix; }
+    std::int64_t first(std::size_t body) const { return std::int64_t(bodies_[body].first); }
+    std::size_t bodies() const { return bodies_.size(); }
+    std::span<const Vec3> places(std::size_t body) const { return bodies_[body].at; }
+    std::span<const unsigned char> held(std::size_t body) const { return bodies_[body].held; }
+
+  private:
+    struct Body {
+        const ElasticMesh* mesh = nullptr;
+        const ElasticProperties* properties = nullptr;
+        std::vector<Vec3> start, velocity, force;  // in the middle of the step; before it; from outside
+        std::vector<unsigned char> held;
+        std::size_t first = 0;
+        bool midpoint = false;
+
+        std::vector<Vec3> at;  // where forces are asked for
+        std::vector<ElementForces> element_forces;
+        std::vector<ElementStiffness> element_stiffness;
+        std::vector<Vec3> forces;
+        BlockMatrix matrix;
+        std::vector<Mat3> stiffness;  // K where the step began: what damps
+        std::unique_ptr<BlockPreconditioner> preconditioner;
+    };
+    void linearize(Body& body, bool elasticity);
+
+    std::vector<Body> bodies_;
+    std::vector<RigidPartner> partners_;
+    std::vector<ElasticContact> contacts_;
+    std::vector<FrictionState> friction_;
+    std::vector<char> pressed_;  // contacts that took part in S
+    std::size_t nodes_ = 0;
+    double time_ = 0, dt_ = 0, edge_ = 0, tolerance_ = 0, correction_ = 0;
+    int most_ = 1, rounds_ = 0;
+    mutable bool failed_ = false;
+    std::vector<Vec3> v_, before_, descent_;
+    BlockSystem system_;
+    std::unique_ptr<BlockSolver> solver_;
+};
+
+}  // namespace flotsam
