@@ -14,30 +14,37 @@ namespace {
 
 Mat3 cross_matrix(Vec3 r) { return {{Vec3{0, -r.z, r.y}, Vec3{r.z, 0, -r.x}, Vec3{-r.y, r.x, 0}}}; }
 
+// A contact as seen from a body: r_i and the change v^_i of relative velocity that it wants.
+struct Wanted {
+    Vec3 arm, change;
+};
+
 // How all contacts of a body together change its motion [Becker09 Eq. 18], with the change of velocity and
-// spin as unknowns; what is locked has none. `arms` and `changes`: r_i and v^_i of the contacts.
-Twist global_change(const RigidBody& body, const std::vector<Vec3>& arms, const std::vector<Vec3>& changes,
-                    double particle_mass) {
+// spin as unknowns; what is locked has none. `wanted(n)` gives the n-th of `count`.
+template <class WantedOf>
+Twist global_change(const RigidBody& body, std::int64_t count, const WantedOf& wanted, double particle_mass) {
+    Vec3 arms, changes, moments;
+    Mat3 squares = Mat3::diagonal({0, 0, 0});  // r r^T; then |r|^2 - r r^T is what the paper writes
+    for (std::int64_t n = 0; n < count; ++n) {
+        const auto [arm, change] = wanted(n);
+        arms += arm;
+        changes += change;
+        moments += cross(arm, change);
+        for (int i = 0; i < 3; ++i) squares.row[i] += arm[i] * arm;
+    }
+    const double trace = squares.row[0].x + squares.row[1].y + squares.row[2].z;
+    const Mat3 inertia = inertia_in_world(body), r = cross_matrix(arms);
     Eigen::Matrix<double, 6, 6> a = Eigen::Matrix<double, 6, 6>::Zero();
     Eigen::Matrix<double, 6, 1> b = Eigen::Matrix<double, 6, 1>::Zero();
-    const Mat3 inertia = inertia_in_world(body);
     for (int i = 0; i < 3; ++i) {
-        a(i, i) = body.mass;
-        for (int j = 0; j < 3; ++j) a(3 + i, 3 + j) = inertia.row[i][j];
-    }
-    for (std::size_t n = 0; n < arms.size(); ++n) {
-        const Mat3 r = cross_matrix(arms[n]), square = r * r.transposed();
-        const Vec3 moment = cross(arms[n], changes[n]);
-        for (int i = 0; i < 3; ++i) {
-            a(i, i) += particle_mass;
-            for (int j = 0; j < 3; ++j) {
-                a(3 + i, j) += particle_mass * r.row[i][j];
-                a(i, 3 + j) += particle_mass * r.row[j][i];
-                a(3 + i, 3 + j) += particle_mass * square.row[i][j];
-            }
-            b(i) -= particle_mass * changes[n][i];
-            b(3 + i) -= particle_mass * moment[i];
+        a(i, i) = body.mass + particle_mass * double(count);
+        for (int j = 0; j < 3; ++j) {
+            a(3 + i, j) = particle_mass * r.row[i][j];
+            a(i, 3 + j) = particle_mass * r.row[j][i];
+            a(3 + i, 3 + j) = inertia.row[i][j] + particle_mass * ((i == j ? trace : 0) - squares.row[i][j]);
         }
+        b(i) = -particle_mass * changes[i];
+        b(3 + i) = -particle_mass * moments[i];
     }
     for (int i = 0; i < 6; ++i)
         if (body.locked[i]) {
@@ -61,56 +68,56 @@ Vec3 local_impulse(const RigidBody& body, const Mat3& inverse_inertia, Vec3 arm,
 
 }  // namespace
 
-Vec3 wanted_velocity(const BoundaryContact& contact, Vec3 v) {
+Vec3 wanted_velocity(const BoundaryContact& contact, double slip, Vec3 v) {
     const double leaving = dot(v, contact.normal);
     const Vec3 along = v - leaving * contact.normal;
-    return contact.slip * along + std::max(leaving, contact.least_leaving) * contact.normal;
+    return slip * along + std::max(leaving, contact.least_leaving) * contact.normal;
 }
 
 void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& velocity,
              std::vector<RigidBody>& bodies, double particle_mass, BoundaryResponse response,
              FunctionRef<void(const BoundaryContact&, Vec3)> on_surface) {
     bool several = false;
-    for (std::size_t n = 1; n < contacts.size(); ++n)
-        several = several || contacts[n].particle == contacts[n - 1].particle;
-    std::vector<std::vector<std::size_t>> of_body(bodies.size());
-    for (std::size_t n = 0; n < contacts.size(); ++n)
-        if (contacts[n].body >= 0) of_body[contacts[n].body].push_back(n);
+    std::vector<std::vector<std::int32_t>> of_body(bodies.size());
+    for (std::size_t n = 0; n < contacts.size(); ++n) {
+        several = several || (n > 0 && contacts[n].particle == contacts[n - 1].particle);
+        if (contacts[n].body >= 0) of_body[contacts[n].body].push_back(std::int32_t(n));
+    }
 
     const int rounds = several ? 4 : 1;
     for (int round = 0; round < rounds; ++round) {
         // Friction acts once; what follows only keeps normal velocities apart.
         const auto change_wanted = [&](const BoundaryContact& contact, Vec3 v) {
-            BoundaryContact again = contact;
-            if (round > 0) again.slip = 1;
-            return wanted_velocity(again, v) - v;
+            return wanted_velocity(contact, round == 0 ? contact.slip : 1, v) - v;
         };
         for (std::size_t b = 0; b < bodies.size(); ++b) {
             if (of_body[b].empty()) continue;
             RigidBody& body = bodies[b];
             const Twist motion = twist_of(body);
-            std::vector<Vec3> arms, changes;
-            for (const std::size_t n : of_body[b]) {
-                arms.push_back(contacts[n].point - body.center);
-                changes.push_back(change_wanted(
-                    contacts[n], Vec3(velocity[contacts[n].particle]) - motion.at(arms.back())));
-            }
-            Impulse total;
-            const bool global = response == BoundaryResponse::global;
-            const Twist change = global ? global_change(body, arms, changes, particle_mass) : Twist{};
-            const Mat3 inverse_inertia = inverse_inertia_in_world(body);
-            for (std::size_t n = 0; n < arms.size(); ++n) {
+            const auto wanted = [&](std::int64_t n) {
                 const BoundaryContact& contact = contacts[of_body[b][n]];
+                const Vec3 arm = contact.point - body.center;
+                const Vec3 v = Vec3(velocity[contact.particle]) - motion.at(arm);
+                return Wanted{arm, change_wanted(contact, v)};
+            };
+            const auto count = std::ssize(of_body[b]);
+            const bool global = response == BoundaryResponse::global;
+            const Twist change = global ? global_change(body, count, wanted, particle_mass) : Twist{};
+            const Mat3 inverse_inertia = inverse_inertia_in_world(body);
+            Impulse total;
+            for (std::int64_t n = 0; n < count; ++n) {
+                const BoundaryContact& contact = contacts[of_body[b][n]];
+                const Wanted want = wanted(n);
                 // h F_i                                                                  [Eq. 17 or 12]
-                const Vec3 wanted =
-                    global ? particle_mass * (changes[n] + change.at(arms[n]))
-                           : local_impulse(body, inverse_inertia, arms[n], changes[n], particle_mass);
+                const Vec3 control =
+                    global ? particle_mass * (want.change + change.at(want.arm))
+                           : local_impulse(body, inverse_inertia, want.arm, want.change, particle_mass);
                 // What the particle takes after rounding is what the body gives.         [Eq. 10]
                 Vec3f& v = velocity[contact.particle];
                 const Vec3f before = v;
-                v = changed(v, wanted / particle_mass);
+                v = changed(v, control / particle_mass);
                 const Vec3 impulse = particle_mass * (Vec3(v) - Vec3(before));
-                total += {-impulse, -cross(arms[n], impulse)};  //                        [Eq. 13, 14]
+                total += {-impulse, -cross(want.arm, impulse)};  //                       [Eq. 13, 14]
                 on_surface(contact, -impulse);
             }
             apply_impulse(body, total);
