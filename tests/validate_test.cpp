@@ -89,6 +89,11 @@ TEST_CASE("the front of a dam break agrees with an inviscid computation") {
     CHECK(known_deviations > 0);
 }
 
+TEST_CASE("particles at rest carry their weight, and a cuboid floats among them as Archimedes says") {
+    for (const ValidationRow& row : rows_of("sph-column", true)) check(row);
+    for (const ValidationRow& row : rows_of("sph-draft", true)) check(row);
+}
+
 TEST_CASE("bodies float as deep as they should, and a square log tips") {
     for (const ValidationRow& row : rows_of("draft", true)) check(row);
 }

@@ -26,7 +26,8 @@ Capabilities Penalty::capabilities() const {
             .viscosity = true,
             .animated_meshes = false,
             .one_way = true,
-            .compressible = true};
+            .compressible = true,
+            .yardstick = true};
 }
 
 double Penalty::stable_dt(const World& world, const Scenario& scenario) const {

@@ -23,6 +23,7 @@ struct Capabilities {
     bool animated_meshes = true;  // scripted solids whose surface deforms
     bool one_way = false;         // rigid solids that move liquid and do not feel it
     bool compressible = false;    // pressure travels as sound, in steps so short that sound is resolved
+    bool yardstick = false;       // only there to be compared with: claims no accuracy
     bool strong = false;          // fluid and solids are solved together
 };
 

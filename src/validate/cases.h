@@ -24,5 +24,7 @@ void validate_rigid_rotation(const ValidationRun& run);
 void validate_cook(const ValidationRun& run);
 void validate_turek_hron(const ValidationRun& run);
 void validate_rigid_alone(const ValidationRun& run);
+void validate_sph_column(const ValidationRun& run);
+void validate_sph_draft(const ValidationRun& run);
 
 }  // namespace flotsam
