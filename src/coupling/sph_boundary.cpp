@@ -307,7 +307,9 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
             std::array<double, 3> wall{reach, reach, reach};  // the nearest across each axis
             for (int side = 0; side < (domain.flat() ? 4 : 6); ++side) {
                 const int axis = side / 2;
-                const double distance = side % 2 ? size[axis] - p[axis] : p[axis];
+                // A penalty lets some behind the wall; there they must not look many times too dense.
+                const double distance =
+                    std::max(side % 2 ? size[axis] - p[axis] : p[axis], setup.model.radius());
                 if (distance >= reach || domain.open(side)) continue;
                 share -= plane.share(distance);
                 wall[axis] = std::min(wall[axis], distance);
@@ -321,7 +323,8 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
                     share += plane.overlap(one, other);
             for (std::size_t s = 0; s < near.size(); ++s) {
                 if (!near[s].contains(p)) continue;
-                const SolidCover::Cover solid = setup.covers[s].at(poses[s].to_body(p));
+                SolidCover::Cover solid = setup.covers[s].at(poses[s].to_body(p));
+                solid.distance = std::max(solid.distance, 0.0);
                 if (solid.distance >= reach) continue;
                 share -= plane.share(solid.distance);
                 if (const double by = -plane.slope(solid.distance); by > 0)
