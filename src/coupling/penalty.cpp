@@ -27,7 +27,7 @@ Capabilities Penalty::capabilities() const {
             .animated_meshes = false,
             .one_way = true,
             .compressible = true,
-            .yardstick = true};
+            .comparison = true};
 }
 
 double Penalty::stable_dt(const World& world, const Scenario& scenario) const {

@@ -16,15 +16,14 @@ struct Capabilities {
     // Of the liquid's velocity; the first is what a scene gets unasked.
     std::vector<Carrier> carriers{Carrier::apic, Carrier::flip, Carrier::markers};
     std::vector<Motion> motions{};  // of solids
-    bool wet_elastic = false;       // elastic solids together with liquid
     bool open_walls = false;
     bool viscosity = false;
     bool sources = true;          // emitters and sinks
     bool animated_meshes = true;  // scripted solids whose surface deforms
     bool one_way = false;         // rigid solids that move liquid and do not feel it
     bool compressible = false;    // pressure travels as sound, in steps so short that sound is resolved
-    bool yardstick = false;       // only there to be compared with: claims no accuracy
     bool strong = false;          // fluid and solids are solved together
+    bool comparison = false;      // a weaker variant of another method: not judged by itself
 };
 
 class Scheme {

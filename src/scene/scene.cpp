@@ -224,12 +224,11 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
                 entries[n].at("coupling").place,
                 fmt::format("the method {} knows no one-way coupling (\"{}\")", node.text, solids[n].name),
                 advice);
-        if (wet && solids[n].motion == Motion::elastic && !capabilities.wet_elastic)
+        if (wet && solids[n].motion == Motion::elastic && solids[n].slip < 1)
             reader.mistakes.add(
-                entries[n].at("motion").place,
-                fmt::format("the method {} cannot bring elastic solids and liquid together yet (\"{}\")",
-                            node.text, solids[n].name),
-                "this is coming; until then remove the liquid, or write motion = \"rigid\"");
+                entries[n].at("slip").place,
+                fmt::format("liquid cannot rub on elastic solids yet (\"{}\")", solids[n].name),
+                "remove 'slip', or write motion = \"rigid\"");
         if (std::find(capabilities.motions.begin(), capabilities.motions.end(), solids[n].motion) !=
             capabilities.motions.end())
             continue;
