@@ -19,6 +19,7 @@ done <<'LIST'
 robinson-mosher-2008/buoyancy.toml 0.25
 carlson-2004/two_balls.toml 0.35
 genevaux-2003/falling_ball.toml 0.8
+becker-2009/asteroid.toml 0.25
 LIST
 printf '%s scenes failed\n' "$failures"
 ((failures == 0))

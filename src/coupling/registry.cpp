@@ -1,6 +1,8 @@
 // The methods, one line each. Adding one costs two files, a line here, a scene and a page of docs.
 #include "coupling/cut_cell.h"
+#include "coupling/direct_forcing.h"
 #include "coupling/marker_springs.h"
+#include "coupling/penalty.h"
 #include "coupling/scheme.h"
 
 namespace flotsam {
@@ -25,6 +27,10 @@ const std::vector<SchemeEntry>& schemes() {
          [] { return cut_cell(ElasticCoupling::damping); }},
         {"marker-springs", "liquid marked by particles, repelled by solids made of springs (Génevaux 2003)",
          make<MarkerSprings>},
+        {"direct-forcing", "liquid of particles alone (SPH), kept off solids by control forces (Becker 2009)",
+         make<DirectForcing>},
+        {"penalty", "the same liquid, kept off solids by forces that grow as it comes near (Monaghan 2005)",
+         make<Penalty>},
     };
     return entries;
 }

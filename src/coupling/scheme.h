@@ -18,8 +18,12 @@ struct Capabilities {
     std::vector<Motion> motions{};  // of solids
     bool open_walls = false;
     bool viscosity = false;
-    bool strong = false;      // fluid and solids are solved together
-    bool comparison = false;  // a weaker variant of another method: not judged by itself
+    bool sources = true;          // emitters and sinks
+    bool animated_meshes = true;  // scripted solids whose surface deforms
+    bool one_way = false;         // rigid solids that move liquid and do not feel it
+    bool compressible = false;    // pressure travels as sound, in steps so short that sound is resolved
+    bool strong = false;          // fluid and solids are solved together
+    bool comparison = false;      // a weaker variant of another method: not judged by itself
 };
 
 class Scheme {

@@ -16,6 +16,8 @@ double particle_bytes(Carrier carrier) {
             return 12;
         case Carrier::flip:
             return 24;
+        case Carrier::sph:
+            return 64;  // and what World::sph holds
         case Carrier::apic:
             break;
     }

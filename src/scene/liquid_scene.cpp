@@ -157,14 +157,41 @@ std::vector<TableRule> liquid_tables() {
           {.name = "carrier",
            .types = a_text,
            .meaning = "how velocity travels: apic (particles with gradients), flip (FLIP/PIC blend), markers "
-                      "(massless, semi-Lagrangian); otherwise the method's own, apic for cut-cell",
-           .choices = {"apic", "flip", "markers"}},
+                      "(massless, semi-Lagrangian), sph (particles without a grid); otherwise the method's "
+                      "own, apic for "
+                      "cut-cell",
+           .choices = {"apic", "flip", "markers", "sph"}},
           {.name = "flip_share",
            .types = a_number,
            .fallback = "0.95",
            .meaning = "share of FLIP in the FLIP/PIC blend",
            .low = 0,
            .high = 1},
+          {.name = "speed_of_sound",
+           .types = a_number,
+           .unit = "m/s",
+           .meaning = "of SPH; otherwise ten times the speed that liquid and solids can reach in this scene",
+           .low = 0,
+           .above_low = true},
+          {.name = "artificial_viscosity",
+           .types = a_number,
+           .fallback = "0.1",
+           .meaning = "of SPH: Monaghan's alpha, where `viscosity` is not given",
+           .low = 0,
+           .high = 100},
+          {.name = "boundary_response",
+           .types = a_text,
+           .fallback = "\"global\"",
+           .meaning =
+               "of SPH: how bodies answer to liquid that touches them, all contacts together (global) or "
+               "each as if it were alone (local)",
+           .choices = {"global", "local"}},
+          {.name = "torque_arm",
+           .types = a_text,
+           .fallback = "\"contact\"",
+           .meaning = "of SPH: where a control force turns a body, at the contact point or at the particle, "
+                      "which conserves angular momentum",
+           .choices = {"contact", "particle"}},
           {.name = "reseed",
            .types = a_boolean,
            .fallback = "true",
@@ -305,6 +332,12 @@ LiquidSettings read_liquid(SceneReader& reader) {
     for (const auto& [word, carrier] : carrier_words)
         if (table.at("carrier").text == word) liquid.carrier = carrier;
     liquid.flip_share = table.at("flip_share").number;
+    liquid.sph.speed_of_sound = table.number_or("speed_of_sound", 0);
+    liquid.sph.artificial_viscosity = table.at("artificial_viscosity").number;
+    liquid.sph.response =
+        table.at("boundary_response").text == "local" ? BoundaryResponse::local : BoundaryResponse::global;
+    liquid.sph.torque_arm =
+        table.at("torque_arm").text == "particle" ? TorqueArm::particle : TorqueArm::contact;
     liquid.reseed = table.at("reseed").boolean;
     liquid.seed = static_cast<std::uint64_t>(table.at("seed").integer);
     for (const TomlNode& entry : table.entries("fill")) {

@@ -13,7 +13,7 @@ namespace flotsam {
 
 // How carriers of velocity are called.
 constexpr std::pair<std::string_view, Carrier> carrier_words[] = {
-    {"apic", Carrier::apic}, {"flip", Carrier::flip}, {"markers", Carrier::markers}};
+    {"apic", Carrier::apic}, {"flip", Carrier::flip}, {"markers", Carrier::markers}, {"sph", Carrier::sph}};
 
 // The table rules of [liquid] and of the regions in it.
 std::vector<TableRule> liquid_tables();

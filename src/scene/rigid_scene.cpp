@@ -300,6 +300,9 @@ RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShap
         if (entry.number_or("release", 0) > 0)
             mistakes.add(entry.at("release").place, "only a rigid solid has 'release'",
                          "write motion = \"rigid\", or remove it");
+        if (entry.at("coupling").text == "one-way")
+            mistakes.add(entry.at("coupling").place, "only a rigid solid can be coupled one-way",
+                         "what is fixed or scripted never feels the liquid: remove it");
         return properties;
     }
     if (!entry.find("keyframe") && shape) properties.mass = mass_of(entry, *shape, slab, mistakes);
@@ -307,6 +310,7 @@ RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShap
     properties.spin = motion_vector(entry, "spin", slab, mistakes);
     properties.locked = locks_of(entry, slab.has_value());
     properties.release = entry.number_or("release", 0);
+    properties.one_way = entry.at("coupling").text == "one-way";
     if (const TomlNode* release = entry.find("release");
         release && properties.release > 0 && (entry.find("velocity") || entry.find("spin")))
         mistakes.add(release->place, "what is held until its release starts from rest",

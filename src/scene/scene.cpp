@@ -200,6 +200,10 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
     if (scenario.liquid.viscosity > 0 && !capabilities.viscosity)
         reader.mistakes.add(liquid.at("viscosity").place,
                             fmt::format("the method {} knows no viscosity", node.text), advice);
+    for (const char* source : {"emitter", "sink"})
+        if (!capabilities.sources && !liquid.entries(source).empty())
+            reader.mistakes.add(liquid.entries(source).front().place,
+                                fmt::format("the method {} knows no {}s", node.text, source), advice);
     const TomlNode& walls = reader.root.at("domain").at("walls");
     for (int side = 0; side < 6; ++side)
         if (reader.domain.open(side) && !capabilities.open_walls) {
@@ -210,6 +214,16 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
     const std::vector<TomlNode>& entries = reader.root.entries("solid");
     const bool wet = !scenario.liquid.fills.empty() || !scenario.liquid.emitters.empty();
     for (std::size_t n = 0; n < solids.size(); ++n) {
+        if (solids[n].sequence && !capabilities.animated_meshes)
+            reader.mistakes.add(
+                entries[n].at("shape").place,
+                fmt::format("the method {} knows no animated meshes (\"{}\")", node.text, solids[n].name),
+                advice);
+        if (solids[n].rigid.one_way && !capabilities.one_way)
+            reader.mistakes.add(
+                entries[n].at("coupling").place,
+                fmt::format("the method {} knows no one-way coupling (\"{}\")", node.text, solids[n].name),
+                advice);
         if (wet && solids[n].motion == Motion::elastic && solids[n].slip < 1)
             reader.mistakes.add(
                 entries[n].at("slip").place,

@@ -274,6 +274,12 @@ std::vector<TableRule> solid_tables() {
            .fallback = "0.0",
            .meaning = "a rigid solid is held where it is until this time",
            .low = 0},
+          {.name = "coupling",
+           .types = a_text,
+           .fallback = "\"two-way\"",
+           .meaning =
+               "a rigid solid moves the liquid and is moved by it (two-way), or only moves it (one-way)",
+           .choices = {"two-way", "one-way"}},
           {.name = "velocity",
            .types = a_list,
            .unit = "m/s",
@@ -315,6 +321,12 @@ std::vector<TableRule> solid_tables() {
            .types = a_number,
            .fallback = "1.0",
            .meaning = "as for a wall",
+           .low = 0,
+           .high = 1},
+          {.name = "liquid_restitution",
+           .types = a_number,
+           .fallback = "0.0",
+           .meaning = "rebound over approach speed of liquid; only SPH knows it",
            .low = 0,
            .high = 1},
           {.name = "color",
@@ -511,6 +523,7 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
                        : motion == "cloth"   ? Motion::cloth
                                              : Motion::fixed;
         solid.slip = entry.at("slip").number;
+        solid.liquid_restitution = entry.at("liquid_restitution").number;
         if (const TomlNode* color = entry.find("color")) solid.color = three_numbers(*color);
         solid.start.position = reader.position(entry.at("position"));
         if (const TomlNode* turn = entry.find("rotation"))

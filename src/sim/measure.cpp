@@ -54,6 +54,13 @@ double top_speed(const World& world, const Scenario& scenario, const StepReport&
     return parallel_max(p.count(), 4096, 0, [&](std::int64_t i) { return length(Vec3(p.velocity[i])); });
 }
 
+double density_ratio(const World& world, const Scenario& scenario, const StepReport&) {
+    const std::vector<float>& density = world.sph.density;
+    return parallel_max(std::ssize(density), 4096, scenario.liquid.density,
+                        [&](std::int64_t i) { return double(density[i]); }) /
+           scenario.liquid.density;
+}
+
 // The extreme place of the surface along an axis, between cell centres; `sign` +1 for the largest.
 double extent(const World& world, const Scenario& scenario, int axis, int sign) {
     const Field<double>& phi = world.liquid.phi;
@@ -168,6 +175,23 @@ const std::vector<Quantity>& table() {
         {"liquid.kinetic_energy", "J", "kinetic energy of the particles", kinetic_energy},
         {"liquid.potential_energy", "J", "energy in the gravity field, zero at the origin", potential_energy},
         {"liquid.top_speed", "m/s", "speed of the fastest particle", top_speed},
+        {"liquid.density_ratio", "1",
+         "largest density over that at rest; 1 where the liquid keeps its volume", density_ratio},
+        {"liquid.corrected_volume", "m^3",
+         "volume through which the step pushed particles out of solids and walls; of SPH",
+         [](const World&, const Scenario&, const StepReport& r) { return r.ledger.corrected_volume; }},
+        {"liquid.contacts", "1", "particles that touched solids and walls in the step; of SPH",
+         [](const World&, const Scenario&, const StepReport& r) { return double(r.ledger.contacts); }},
+        {"system.unaccounted_turning", "kg m^2/s",
+         "angular momentum about the origin that liquid and rigid solids gained in the step and nothing from "
+         "outside explains, corrected positions aside; of SPH",
+         [](const World&, const Scenario&, const StepReport& r) {
+             return length(r.ledger.unaccounted_turning);
+         }},
+        {"system.corrected_turning", "kg m^2/s", "angular momentum that corrected positions made; of SPH",
+         [](const World&, const Scenario&, const StepReport& r) {
+             return length(r.ledger.corrected_turning);
+         }},
         {"liquid.front.x", "m", "largest x that the surface reaches",
          [](const World& w, const Scenario& s, const StepReport&) { return liquid_front(w, s); }},
         {"liquid.top", "m", "largest y that the surface reaches",

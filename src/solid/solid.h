@@ -25,8 +25,9 @@ struct Solid {
     SolidShape shape;
     Pose start;
     Script script;
-    double slip = 1;              // as of a wall
-    std::optional<Vec3> color{};  // in pictures: red, green and blue from 0 to 1, as a screen shows them
+    double slip = 1;                // as of a wall
+    double liquid_restitution = 0;  // rebound over approach speed of liquid; only SPH knows it
+    std::optional<Vec3> color{};    // in pictures: red, green and blue from 0 to 1, as a screen shows them
     // An animated mesh: replaces the shape's vertices, in body coordinates; null when the shape is rigid.
     std::shared_ptr<const MeshSequence> sequence = nullptr;
     RigidProperties rigid;      // of one that moves by itself; friction and restitution of all

@@ -27,5 +27,7 @@ void validate_plate_column(const ValidationRun& run);
 void validate_elastic_gate(const ValidationRun& run);
 void validate_zarifi(const ValidationRun& run);
 void validate_rigid_alone(const ValidationRun& run);
+void validate_sph_column(const ValidationRun& run);
+void validate_sph_draft(const ValidationRun& run);
 
 }  // namespace flotsam

@@ -26,7 +26,11 @@ const std::vector<ValidationCase>& validation_cases() {
          validate_rigid_rotation, Motion::elastic},
         {"cook", "Cook's membrane: shear and bending of a tapered sheet", validate_cook, Motion::elastic},
         {"dam-break-front", "front of a collapsing column, against Martin & Moyce 1952",
-         validate_dam_break_front},
+         validate_dam_break_front, Motion::fixed, ForPressure::any},
+        {"sph-column", "a column of particles at rest: pressure and density", validate_sph_column,
+         Motion::fixed, ForPressure::sound},
+        {"sph-draft", "how deep a cuboid floats in particles, against Archimedes", validate_sph_draft,
+         Motion::rigid, ForPressure::sound},
         {"spheric-2", "dam break onto a container, against Kleefsman et al. 2005", validate_spheric_2},
         {"free-slip", "water slides along solids: a ramp, a sphere in a stream", validate_free_slip},
         {"moving-sphere", "a sphere that crosses a tank ten times eats no water", validate_moving_sphere,
@@ -60,7 +64,8 @@ void run_validation(const ValidationCase& c, bool quick,
                     const std::function<void(const ValidationCurve&)>& show) {
     for (const SchemeEntry& scheme : schemes()) {
         const Capabilities able = scheme.make()->capabilities();
-        if (!able.liquid || able.comparison ||
+        const ForPressure other = able.compressible ? ForPressure::solved : ForPressure::sound;
+        if (!able.liquid || able.comparison || c.pressure == other ||
             std::find(able.motions.begin(), able.motions.end(), c.needs) == able.motions.end())
             continue;
         Stopwatch watch;

@@ -82,6 +82,7 @@ void World::visit_state(StateVisitor& visit, const Scenario& scenario) {
     visit.scalar("time", time);
     visit.scalar("step", step);
     liquid.visit_state(visit, scenario.domain);
+    if (scenario.liquid.carrier == Carrier::sph) sph.visit_state(visit);
     // A world to be restored knows the bodies' masses from the scenario and only their motion from the file.
     const auto rigid = std::count_if(scenario.solids.begin(), scenario.solids.end(),
                                      [](const Solid& solid) { return solid.motion == Motion::rigid; });

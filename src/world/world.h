@@ -23,6 +23,7 @@ struct World {
     double time = 0;        // [s]
     std::int64_t step = 0;  // steps taken
     LiquidState liquid;
+    SphLiquid sph;  // the truth where particles are the liquid; `liquid` then shows it to everyone else
     std::vector<SolidLoad> loads;       // of the liquid on each solid of the scenario, over the last step
     std::vector<RigidBody> bodies;      // the scenario's rigid solids, in its order
     std::vector<ElasticBody> elastics;  // the elastic ones
@@ -75,6 +76,12 @@ struct StepLedger {
     Vec3 friction;         // impulse of walls' and solids' friction on the liquid [kg m/s]
     Vec3 inflow, outflow;  // momentum of liquid that was emitted, that left [kg m/s]
     Vec3 unaccounted;      // change of the liquid's momentum that nothing above explains [kg m/s]
+    // Of a liquid that is particles alone: angular momentum about the origin, of liquid and bodies, that
+    // nothing explains and that corrected positions made [kg m^2/s]; the volume through which corrections
+    // pushed particles together [m^3]; particles that touched walls or solids.
+    Vec3 unaccounted_turning, corrected_turning;
+    double corrected_volume = 0;
+    std::int64_t contacts = 0;
     BodyLedger bodies;
     std::int64_t particles_in = 0, particles_out = 0;  // emitted; left or drained
     std::int64_t particles_reseeded = 0;               // moved from crowded cells to sparse ones

@@ -10,6 +10,7 @@
 #include "core/tiles.h"
 #include "core/vec.h"
 #include "fluid/grid/domain.h"
+#include "fluid/sph/sph_liquid.h"
 #include "geometry/shape.h"
 
 namespace flotsam {
@@ -19,6 +20,7 @@ enum class Carrier {
     apic,     // particles carry velocity and its gradient (Jiang et al. 2015)
     flip,     // particles carry velocity and take up its change on the grid (Zhu & Bridson 2005)
     markers,  // massless particles; velocity stays on the grid, semi-Lagrangian midpoint [Zarifi17 4.3]
+    sph,      // particles are all there is, and push each other (fluid/sph)
 };
 
 struct Fill {
@@ -47,6 +49,7 @@ struct LiquidSettings {
     std::vector<Fill> fills;
     std::vector<Emitter> emitters;
     std::vector<Sink> sinks;
+    SphSettings sph;
 };
 
 // At rest: 2 x 2 x 2 in a cell, 2 x 2 in a slab, unless the scene wants more.

@@ -22,9 +22,10 @@ struct RigidProperties {
     double friction = 0.5;     // Coulomb's coefficient; of a pair: the root of the product
     double restitution = 0.2;  // rebound over approach speed; of a pair: the larger one
     Locks locked{};
-    Vec3 velocity;       // at the start, of the centre of mass [m/s]
-    Vec3 spin;           // at the start [rad/s]
-    double release = 0;  // it is held where it is until then [s]
+    Vec3 velocity;         // at the start, of the centre of mass [m/s]
+    Vec3 spin;             // at the start [rad/s]
+    double release = 0;    // it is held where it is until then [s]
+    bool one_way = false;  // moves the liquid and does not feel it
 };
 
 // A body during a run. Angular momentum and not spin is the truth: it stays the same while nothing acts on

@@ -1,0 +1,306 @@
+#include "coupling/direct_forcing.h"
+
+#include <Eigen/Cholesky>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.h"
+#include "core/stopwatch.h"
+
+namespace flotsam {
+
+namespace {
+
+Mat3 cross_matrix(Vec3 r) { return {{Vec3{0, -r.z, r.y}, Vec3{r.z, 0, -r.x}, Vec3{-r.y, r.x, 0}}}; }
+
+// A contact as seen from a body: r_i and the change v^_i of relative velocity that it wants.
+struct Wanted {
+    Vec3 arm, change;
+};
+
+// How all contacts of a body together change its motion [Becker09 Eq. 18], with the change of velocity and
+// spin as unknowns; what is locked has none. `wanted(n)` gives the n-th of `count`.
+template <class WantedOf>
+Twist global_change(const RigidBody& body, std::int64_t count, const WantedOf& wanted, double particle_mass) {
+    Vec3 arms, changes, moments;
+    Mat3 squares = Mat3::diagonal({0, 0, 0});  // r r^T; then |r|^2 - r r^T is what the paper writes
+    for (std::int64_t n = 0; n < count; ++n) {
+        const auto [arm, change] = wanted(n);
+        arms += arm;
+        changes += change;
+        moments += cross(arm, change);
+        for (int i = 0; i < 3; ++i) squares.row[i] += arm[i] * arm;
+    }
+    const double trace = squares.row[0].x + squares.row[1].y + squares.row[2].z;
+    const Mat3 inertia = inertia_in_world(body), r = cross_matrix(arms);
+    Eigen::Matrix<double, 6, 6> a = Eigen::Matrix<double, 6, 6>::Zero();
+    Eigen::Matrix<double, 6, 1> b = Eigen::Matrix<double, 6, 1>::Zero();
+    for (int i = 0; i < 3; ++i) {
+        a(i, i) = body.mass + particle_mass * double(count);
+        for (int j = 0; j < 3; ++j) {
+            a(3 + i, j) = particle_mass * r.row[i][j];
+            a(i, 3 + j) = particle_mass * r.row[j][i];
+            a(3 + i, 3 + j) = inertia.row[i][j] + particle_mass * ((i == j ? trace : 0) - squares.row[i][j]);
+        }
+        b(i) = -particle_mass * changes[i];
+        b(3 + i) = -particle_mass * moments[i];
+    }
+    for (int i = 0; i < 6; ++i)
+        if (body.locked[i]) {
+            a.row(i).setZero();
+            a.col(i).setZero();
+            a(i, i) = 1;
+            b(i) = 0;
+        }
+    const Eigen::Matrix<double, 6, 1> x = a.ldlt().solve(b);
+    return {{x(0), x(1), x(2)}, {x(3), x(4), x(5)}};
+}
+
+// The impulse that gives a single contact its change of relative velocity [Becker09 Eq. 12].
+Vec3 local_impulse(const RigidBody& body, const Mat3& inverse_inertia, Vec3 arm, Vec3 change,
+                   double particle_mass) {
+    const Mat3 r = cross_matrix(arm);
+    const Vec3 particle = Vec3{1, 1, 1} / particle_mass;
+    return (Mat3::diagonal(particle + inverse_mass(body)) + r * inverse_inertia * r.transposed()).inverse() *
+           change;
+}
+
+}  // namespace
+
+Vec3 wanted_velocity(const BoundaryContact& contact, double slip, Vec3 v) {
+    const double leaving = dot(v, contact.normal);
+    const Vec3 along = v - leaving * contact.normal;
+    return slip * along + std::max(leaving, contact.least_leaving) * contact.normal;
+}
+
+void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& velocity,
+             std::vector<RigidBody>& bodies, double particle_mass, BoundaryResponse response,
+             FunctionRef<void(const BoundaryContact&, Vec3)> on_surface) {
+    bool several = false;
+    std::vector<std::vector<std::int32_t>> of_body(bodies.size());
+    for (std::size_t n = 0; n < contacts.size(); ++n) {
+        several = several || (n > 0 && contacts[n].particle == contacts[n - 1].particle);
+        if (contacts[n].body >= 0) of_body[contacts[n].body].push_back(std::int32_t(n));
+    }
+
+    const int rounds = several ? 4 : 1;
+    for (int round = 0; round < rounds; ++round) {
+        // Friction acts once; what follows only keeps normal velocities apart.
+        const auto change_wanted = [&](const BoundaryContact& contact, Vec3 v) {
+            return wanted_velocity(contact, round == 0 ? contact.slip : 1, v) - v;
+        };
+        for (std::size_t b = 0; b < bodies.size(); ++b) {
+            if (of_body[b].empty()) continue;
+            RigidBody& body = bodies[b];
+            const Twist motion = twist_of(body);
+            const auto wanted = [&](std::int64_t n) {
+                const BoundaryContact& contact = contacts[of_body[b][n]];
+                const Vec3 arm = contact.point - body.center;
+                const Vec3 v = Vec3(velocity[contact.particle]) - motion.at(arm);
+                return Wanted{arm, change_wanted(contact, v)};
+            };
+            const auto count = std::ssize(of_body[b]);
+            const bool global = response == BoundaryResponse::global;
+            const Twist change = global ? global_change(body, count, wanted, particle_mass) : Twist{};
+            const Mat3 inverse_inertia = inverse_inertia_in_world(body);
+            Impulse total;
+            for (std::int64_t n = 0; n < count; ++n) {
+                const BoundaryContact& contact = contacts[of_body[b][n]];
+                const Wanted want = wanted(n);
+                // h F_i                                                                  [Eq. 17 or 12]
+                const Vec3 control =
+                    global ? particle_mass * (want.change + change.at(want.arm))
+                           : local_impulse(body, inverse_inertia, want.arm, want.change, particle_mass);
+                // What the particle takes after rounding is what the body gives.         [Eq. 10]
+                Vec3f& v = velocity[contact.particle];
+                const Vec3f before = v;
+                v = changed(v, control / particle_mass);
+                const Vec3 impulse = particle_mass * (Vec3(v) - Vec3(before));
+                total += {-impulse, -cross(want.arm, impulse)};  //                       [Eq. 13, 14]
+                on_surface(contact, -impulse);
+            }
+            apply_impulse(body, total);
+        }
+        for (const BoundaryContact& contact : contacts) {
+            if (contact.body >= 0) continue;
+            Vec3f& v = velocity[contact.particle];
+            const Vec3f before = v;
+            v = changed(v, change_wanted(contact, Vec3(v) - contact.surface_velocity));
+            on_surface(contact, particle_mass * (Vec3(before) - Vec3(v)));  //            [Eq. 21, 22]
+        }
+    }
+}
+
+Capabilities DirectForcing::capabilities() const {
+    return {.liquid = true,
+            .carriers = {Carrier::sph},
+            .motions = {Motion::fixed, Motion::scripted, Motion::rigid},
+            .open_walls = true,
+            .viscosity = true,
+            .animated_meshes = false,
+            .one_way = true,
+            .compressible = true};
+}
+
+double DirectForcing::stable_dt(const World& world, const Scenario& scenario) const {
+    return sph_stable_dt(world, scenario);
+}
+
+void DirectForcing::start(World& world, const Scenario& scenario) {
+    start_sph(world, scenario, setup(scenario));
+}
+
+SphSetup& DirectForcing::setup(const Scenario& scenario) {
+    if (!setup_) setup_ = sph_setup(scenario, 1);
+    return *setup_;
+}
+
+StepReport DirectForcing::step(const World& now, World& next, const StepContext& ctx) {
+    const Scenario& scenario = ctx.scenario;
+    const Domain& domain = scenario.domain;
+    const double dt = ctx.dt;
+    SphSetup& setup = this->setup(scenario);
+    const SphModel& model = setup.model;
+    const double mass = model.particle_mass;
+    StepReport report;
+    report.solve.converged = true;
+    StepLedger& ledger = report.ledger;
+    Stopwatch watch;
+    const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
+
+    // Which particles are neighbours?                                                   [Alg. 1, 1]
+    SphLiquid& liquid = next.sph;
+    SphColumns& columns = setup.columns;
+    sort_by_cell(now.sph, setup.cells, liquid);
+    fill_columns(liquid, model, columns);
+    stage_done("neighbours");
+
+    // Forces on the liquid and on bodies.                                               [Alg. 1, 2; Eq. 2-6]
+    const BoundaryCover cover = cover_by_boundary(liquid, now, scenario, setup);
+    find_density(liquid, columns, setup.cells, model, cover.open);
+    pair_accelerations(liquid, columns, setup.cells, model, cover.open);
+    stage_done("forces");
+
+    // Both go where they would without each other: v*, x*.                              [Alg. 1, 3]
+    const Momentum liquid_before = momentum(liquid, mass), bodies_before = momentum(now.bodies);
+    next.bodies = now.bodies;
+    for (RigidBody& body : next.bodies) {
+        hold_until_release(body, scenario.solids[body.solid].rigid, ctx.time);
+        apply_impulse(body, {scenario.gravity * (body.mass * dt), {}});
+    }
+    std::vector<int> body_number(scenario.solids.size(), -1);  // of those that yield to the liquid
+    for (std::size_t b = 0; b < next.bodies.size(); ++b)
+        if (!scenario.solids[next.bodies[b].solid].rigid.one_way) body_number[next.bodies[b].solid] = int(b);
+    next.loads.assign(scenario.solids.size(), {});
+    // Notes what a solid or wall received from a particle, of which `normal` across its surface.
+    const auto note = [&](std::int32_t surface, Vec3 point, Vec3 received, Vec3 normal) {
+        ledger.friction -= received - normal;
+        if (surface <= BoundaryContact::no_solid) {
+            ledger.walls -= normal;
+            return;
+        }
+        ledger.solids -= normal;
+        SolidLoad& load = next.loads[surface];
+        load.force += received / dt;
+        load.torque +=
+            cross(point - pose_of(scenario, now.bodies, ctx.time, surface).position, received) / dt;
+    };
+    Vec3 turned;  // angular momentum that liquid and bodies got from outside
+    const auto from_outside = [&](std::int32_t particle, Vec3 received) {
+        turned -= cross(liquid.position[particle], received);
+    };
+    parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
+        liquid.velocity[i] =
+            Vec3f(Vec3(liquid.velocity[i]) + dt * (Vec3(columns.acceleration(i)) + scenario.gravity));
+    });
+    // Where neighbours are missing behind a surface, it presses like liquid of the same pressure.
+    std::vector<Impulse> pressed(next.bodies.size());
+    for (const Press& press : cover.presses) {
+        Vec3f& v = liquid.velocity[press.particle];
+        const Vec3f before = v;
+        v = changed(v, dt * columns.term[press.particle] * cover.open[press.particle] * model.rest_density *
+                           press.push);
+        const Vec3 received = mass * (Vec3(before) - Vec3(v));
+        const Vec3 point = liquid.position[press.particle];
+        note(press.surface, point, received, received);
+        const int b = press.surface >= 0 ? body_number[press.surface] : -1;
+        if (b < 0)
+            from_outside(press.particle, received);
+        else
+            pressed[b] += {received, cross(point - next.bodies[b].center, received)};
+    }
+    for (std::size_t b = 0; b < next.bodies.size(); ++b) apply_impulse(next.bodies[b], pressed[b]);
+    std::vector<RigidBody> predicted = next.bodies;
+    for (RigidBody& body : predicted) advance(body, dt);
+    stage_done("predict");
+
+    // Where do they touch?                                                              [Alg. 1, 4]
+    const std::vector<MovingSurface> surfaces =
+        moving_surfaces(scenario, setup, now.bodies, predicted, ctx.time, dt);
+    std::vector<BoundaryContact> contacts = find_contacts(liquid, dt, surfaces, domain, setup.touch);
+    for (BoundaryContact& contact : contacts) {
+        const double slip =
+            contact.is_wall() ? domain.walls[contact.side()].slip : scenario.solids[contact.surface].slip;
+        contact.slip = slip == 1 ? 1 : std::pow(slip, 24 * dt);  // slip is what is left after 1/24 s
+        if (contact.is_wall()) continue;
+        const Solid& solid = scenario.solids[contact.surface];
+        const MovingSurface& surface = surfaces[contact.surface];
+        contact.body = body_number[contact.surface];
+        Vec3 velocity_now;  // of the contact point, before the step
+        if (contact.body >= 0) {
+            const RigidBody& body = now.bodies[contact.body];
+            velocity_now = twist_of(body).at(contact.point - body.center);
+        } else if (solid.motion != Motion::fixed) {
+            const Twist motion = twist_between(surface.before, surface.after, dt);
+            contact.surface_velocity = motion.at(contact.point - surface.after.position);  //      [Eq. 21]
+            velocity_now = contact.surface_velocity;
+        }
+        if (scenario.liquid.sph.torque_arm == TorqueArm::particle)
+            contact.point = liquid.position[contact.particle];
+        const auto p = std::size_t(contact.particle);
+        const Vec3 before{columns.vx[p], columns.vy[p], columns.vz[p]};
+        contact.least_leaving =
+            solid.liquid_restitution * std::max(0.0, dot(velocity_now - before, contact.normal));
+    }
+    stage_done("contacts");
+
+    // Control forces, equal and opposite, for the velocities wanted there.              [Alg. 1, 5; Eq. 7-18]
+    respond(contacts, liquid.velocity, next.bodies, mass, scenario.liquid.sph.response,
+            [&](const BoundaryContact& contact, Vec3 received) {
+                note(contact.surface, contact.point, received,
+                     dot(received, contact.normal) * contact.normal);
+                if (contact.body < 0) from_outside(contact.particle, received);
+            });
+    ledger.contacts = std::int64_t(contacts.size());
+    const std::vector<Impulse> body_contacts = collide_bodies(now, next, ctx, setup);
+    ledger.bodies = body_ledger(now.bodies, next, body_contacts, scenario, dt);
+    ledger.gravity = scenario.gravity * (mass * double(liquid.count()) * dt);
+    const Momentum liquid_after = momentum(liquid, mass), bodies_after = momentum(next.bodies);
+    ledger.unaccounted = liquid_after.linear - liquid_before.linear - ledger.gravity - ledger.walls -
+                         ledger.solids - ledger.friction;
+    turned += mass * dt *
+              cross(fixed_sum<Vec3>(liquid.count(), 4096, [&](std::int64_t i) { return liquid.position[i]; }),
+                    scenario.gravity);
+    for (std::size_t b = 0; b < next.bodies.size(); ++b)
+        turned += cross(next.bodies[b].center,
+                        scenario.gravity * (next.bodies[b].mass * dt) + body_contacts[b].linear) +
+                  body_contacts[b].angular;
+    ledger.unaccounted_turning =
+        liquid_after.angular - liquid_before.angular + bodies_after.angular - bodies_before.angular - turned;
+    stage_done("couple");
+
+    // With those velocities all the way, and out of what is still in the way.    [Alg. 1, 6-9; Eq. 19, 20]
+    for (RigidBody& body : next.bodies) advance(body, dt);
+    const Correction correction = move_and_correct(
+        liquid, dt, contacts, moving_surfaces(scenario, setup, now.bodies, next.bodies, ctx.time, dt), domain,
+        model);
+    ledger.corrected_volume = correction.volume;
+    ledger.corrected_turning = correction.turning;
+    stage_done("move");
+    finish_sph(now, next, ctx, setup, report);
+    stage_done("surface");
+    return report;
+}
+
+}  // namespace flotsam

@@ -1,0 +1,123 @@
+#include "coupling/penalty.h"
+
+#include <algorithm>
+
+#include "core/parallel.h"
+#include "core/stopwatch.h"
+
+namespace flotsam {
+
+double penalty_acceleration(const SphModel& model, double y) {
+    const double radius = model.radius();
+    y = std::max(y, 0.2 * radius);
+    const double q = y / radius;
+    const double shape = q < 2.0 / 3 ? 2.0 / 3
+                         : q < 1     ? 2 * q - 1.5 * q * q
+                         : q < 2     ? 0.5 * (2 - q) * (2 - q)
+                                     : 0;
+    return 0.02 * model.sound_speed * model.sound_speed / y * shape;
+}
+
+Capabilities Penalty::capabilities() const {
+    return {.liquid = true,
+            .carriers = {Carrier::sph},
+            .motions = {Motion::fixed, Motion::scripted, Motion::rigid},
+            .open_walls = true,
+            .viscosity = true,
+            .animated_meshes = false,
+            .one_way = true,
+            .compressible = true,
+            .comparison = true};
+}
+
+double Penalty::stable_dt(const World& world, const Scenario& scenario) const {
+    return sph_stable_dt(world, scenario);
+}
+
+void Penalty::start(World& world, const Scenario& scenario) { start_sph(world, scenario, setup(scenario)); }
+
+SphSetup& Penalty::setup(const Scenario& scenario) {
+    if (!setup_) setup_ = sph_setup(scenario, 2);  // the force ends two radii away
+    return *setup_;
+}
+
+StepReport Penalty::step(const World& now, World& next, const StepContext& ctx) {
+    const Scenario& scenario = ctx.scenario;
+    const double dt = ctx.dt;
+    SphSetup& setup = this->setup(scenario);
+    const SphModel& model = setup.model;
+    const double mass = model.particle_mass;
+    StepReport report;
+    report.solve.converged = true;
+    StepLedger& ledger = report.ledger;
+    Stopwatch watch;
+    const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
+
+    SphLiquid& liquid = next.sph;
+    SphColumns& columns = setup.columns;
+    sort_by_cell(now.sph, setup.cells, liquid);
+    fill_columns(liquid, model, columns);
+    stage_done("neighbours");
+
+    // The liquid's own forces.                                                         [Becker09 Eq. 2-6]
+    const BoundaryCover cover = cover_by_boundary(liquid, now, scenario, setup);
+    find_density(liquid, columns, setup.cells, model, cover.open);
+    pair_accelerations(liquid, columns, setup.cells, model, cover.open);
+    const Momentum before = momentum(liquid, mass);
+    parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
+        liquid.velocity[i] =
+            Vec3f(Vec3(liquid.velocity[i]) + dt * (Vec3(columns.acceleration(i)) + scenario.gravity));
+    });
+    stage_done("forces");
+
+    // What is too near is pushed away, and pushes back.                                [Monaghan05 8.3]
+    next.bodies = now.bodies;
+    for (RigidBody& body : next.bodies) {
+        hold_until_release(body, scenario.solids[body.solid].rigid, ctx.time);
+        apply_impulse(body, {scenario.gravity * (body.mass * dt), {}});
+    }
+    next.loads.assign(scenario.solids.size(), {});
+    const std::vector<MovingSurface> surfaces =
+        moving_surfaces(scenario, setup, now.bodies, now.bodies, ctx.time, 0);
+    const std::vector<BoundaryContact> contacts =
+        find_contacts(liquid, 0, surfaces, scenario.domain, setup.touch);
+    ledger.contacts = std::int64_t(contacts.size());
+    std::vector<Impulse> pushed(scenario.solids.size());
+    for (const BoundaryContact& contact : contacts) {
+        Vec3f& v = liquid.velocity[contact.particle];
+        const Vec3f was = v;
+        const double y = dot(liquid.position[contact.particle] - contact.point, contact.normal);
+        v = changed(v, dt * penalty_acceleration(model, y) * contact.normal);
+        const Vec3 received = mass * (Vec3(was) - Vec3(v));
+        if (contact.is_wall()) {
+            ledger.walls -= received;
+            continue;
+        }
+        ledger.solids -= received;
+        const Vec3 arm = contact.point - surfaces[contact.surface].after.position;
+        pushed[contact.surface] += {received, cross(arm, received)};
+    }
+    for (std::size_t s = 0; s < pushed.size(); ++s)
+        next.loads[s] = {.force = pushed[s].linear / dt, .torque = pushed[s].angular / dt};
+    for (RigidBody& body : next.bodies) {
+        if (scenario.solids[body.solid].rigid.one_way) continue;
+        const Impulse& impulse = pushed[body.solid];
+        const Vec3 offset = surfaces[body.solid].after.position - body.center;
+        apply_impulse(body, {impulse.linear, impulse.angular + cross(offset, impulse.linear)});
+    }
+    ledger.bodies = body_ledger(now.bodies, next, collide_bodies(now, next, ctx, setup), scenario, dt);
+    ledger.gravity = scenario.gravity * (mass * double(liquid.count()) * dt);
+    ledger.unaccounted =
+        momentum(liquid, mass).linear - before.linear - ledger.gravity - ledger.walls - ledger.solids;
+    stage_done("couple");
+
+    for (RigidBody& body : next.bodies) advance(body, dt);
+    parallel_for(liquid.count(), 4096,
+                 [&](std::int64_t i) { liquid.position[i] += dt * Vec3(liquid.velocity[i]); });
+    stage_done("move");
+    finish_sph(now, next, ctx, setup, report);
+    stage_done("surface");
+    return report;
+}
+
+}  // namespace flotsam

@@ -1,0 +1,432 @@
+#include "coupling/sph_boundary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "fluid/grid/obstacles.h"
+#include "fluid/grid/particles.h"
+#include "fluid/grid/surface.h"
+#include "fluid/grid/transfer.h"
+#include "fluid/sph/sph_seed.h"
+#include "solid/rigid/solve_contacts.h"
+
+namespace flotsam {
+
+namespace {
+
+constexpr std::int64_t grain = 1024;
+
+// The highest speed that a scene's liquid and solids can reach by falling through the domain, or have from
+// the start [m/s].
+double expected_speed(const Scenario& scenario) {
+    const Vec3 size = scenario.domain.size(), g = scenario.gravity;
+    double highest = 0;
+    const auto falls = [&](const Box& box, Vec3 velocity) {
+        double potential = 0.5 * dot(velocity, velocity);
+        for (int axis = 0; axis < 3; ++axis)
+            potential +=
+                std::abs(g[axis]) * (g[axis] < 0 ? std::clamp(box.high[axis], 0.0, size[axis])
+                                                 : size[axis] - std::clamp(box.low[axis], 0.0, size[axis]));
+        highest = std::max(highest, std::sqrt(2 * potential));
+    };
+    for (const Fill& fill : scenario.liquid.fills) falls(fill.region->bounds(), fill.velocity);
+    for (const Solid& solid : scenario.solids) {
+        if (solid.motion == Motion::rigid) falls(shape_at(solid, 0).bounds(), solid.rigid.velocity);
+        if (solid.motion == Motion::scripted)
+            highest = std::max(highest, largest_speed(solid, 0, scenario.time.duration));
+    }
+    return highest > 0 ? highest : 1;  // where nothing moves anything will do
+}
+
+// Where a particle that moves from `from` to `to` touches a surface, in world coordinates.
+std::optional<SurfaceSample> touched(const MovingSurface& surface, Vec3 from, Vec3 to, bool flat) {
+    if (!surface.reach.contains(to)) return {};
+    Vec3 p = surface.after.to_body(to), before = surface.before.to_body(from);
+    if (flat) p.z = before.z = 0;
+    std::optional<SurfaceSample> sample = surface.samples->touched(p, before);
+    if (!sample) return {};
+    sample->point = surface.after.to_world(sample->point);
+    sample->normal = surface.after.rotation * sample->normal;
+    if (flat) sample->point.z = to.z;
+    return sample;
+}
+
+// Calls body(side, point, normal) for the closed walls that a particle at p is nearer to than `radius`.
+template <class Body>
+void for_each_wall(const Domain& domain, Vec3 p, double radius, const Body& body) {
+    for (int side = 0; side < (domain.flat() ? 4 : 6); ++side) {
+        if (domain.open(side)) continue;
+        const int axis = side / 2;
+        const double wall = side % 2 ? domain.size()[axis] : 0;
+        const double distance = side % 2 ? wall - p[axis] : p[axis];
+        if (distance >= radius) continue;
+        Vec3 point = p;
+        point[axis] = wall;
+        body(side, point, Vec3(unit(axis)) * (side % 2 ? -1.0 : 1.0));
+    }
+}
+
+ContactWalls contact_walls(const Domain& domain) {
+    ContactWalls walls{{{}, domain.size()}, {}};
+    for (int side = 0; side < 6; ++side)
+        walls.closed[side] = !domain.open(side) && !(domain.flat() && side / 2 == 2);
+    return walls;
+}
+
+// The particles as the rest of the program knows them, inside the domain: a penalty lets some through walls.
+void show_particles(const SphLiquid& sph, const Domain& domain, Particles& particles) {
+    particles.position.resize(sph.position.size());
+    particles.velocity = sph.velocity;
+    const Vec3 low = Vec3{1, 1, 1} * (1e-3 * domain.h), high = domain.size() - low;
+    parallel_for(sph.count(), grain, [&](std::int64_t i) {
+        particles.position[i] = Vec3f(min(max(sph.position[i], low), high));
+    });
+}
+
+// Surface, velocity and pressure on the grid, for files, pictures and probes. The method itself needs no
+// grid.
+void fill_grid(World& world, const Scenario& scenario, const SphModel& model) {
+    LiquidState& liquid = world.liquid;
+    const Domain& domain = scenario.domain;
+    liquid.tiling = tiling_around(liquid.particles, domain, 4);
+    const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
+    std::vector<Obstacle> list;
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        const Pose pose = pose_of(world, scenario, s);
+        list.push_back({.shape = scenario.solids[s].shape.distance,
+                        .before = pose,
+                        .after = pose,
+                        .slip = 1,
+                        .motion = {},
+                        .cut = std::make_shared<CutSolid>(
+                            cut_solid(mesh_of(world, scenario, s), domain.cells, domain.h, {}))});
+    }
+    const Obstacles placed = place_obstacles(std::move(list), domain, liquid.tiling);
+    liquid.open_volume = placed.open_volume;
+    liquid.phi = surface_from_particles(liquid.particles, cells, domain, liquid.tiling, placed).phi;
+    liquid.velocity = particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
+
+    // The mean of p + rho g y in each cell.
+    liquid.potential = Field<double>(liquid.tiling, 0);
+    for (std::int64_t i = 0; i < world.sph.count(); ++i) {
+        const Vec3 p = world.sph.position[i];
+        const std::int64_t n = liquid.tiling->find(domain.cell_of(p));
+        if (n < 0) continue;
+        liquid.potential[n] += (liquid_pressure(model, world.sph.density[i]) -
+                                scenario.liquid.density * dot(scenario.gravity, p)) /
+                               std::max(1, cells.count(n));
+    }
+}
+
+}  // namespace
+
+SphModel sph_model(const Scenario& scenario) {
+    const Domain& domain = scenario.domain;
+    const SphSettings& settings = scenario.liquid.sph;
+    // Mach 0.1: the density changes by about one part in a hundred.
+    const double sound =
+        settings.speed_of_sound > 0 ? settings.speed_of_sound : 10 * expected_speed(scenario);
+    SphModel model = make_sph_model(domain.flat(), domain.h / domain.particles_per_edge, domain.h,
+                                    scenario.liquid.density, sound, settings.artificial_viscosity);
+    if (scenario.liquid.viscosity > 0)
+        model.alpha =
+            alpha_of_viscosity(model, domain.flat(), scenario.liquid.viscosity / scenario.liquid.density);
+    return model;
+}
+
+SphSetup sph_setup(const Scenario& scenario, double touch_radii) {
+    const Domain& domain = scenario.domain;
+    SphSetup setup{.contact_shapes = ContactShapes(scenario.solids, scenario.joints)};
+    setup.model = sph_model(scenario);
+    const SphModel& model = setup.model;
+    setup.touch = touch_radii * model.radius();
+    setup.cells = SphCells(domain.size(), model.kernel.support(), domain.flat());
+    setup.plane = PlaneCover(model);
+    for (const Solid& solid : scenario.solids) {
+        setup.surfaces.emplace_back(sample_surface(solid.shape, 0.5 * model.radius(), domain.flat()),
+                                    setup.touch);
+        setup.covers.emplace_back(*solid.shape.distance, bounds(solid.shape.mesh), model);
+    }
+    return setup;
+}
+
+double sph_stable_dt(const World& world, const Scenario& scenario) {
+    const SphModel model = sph_model(scenario);
+    double speed = parallel_max(world.sph.count(), 4096, 0,
+                                [&](std::int64_t i) { return length(Vec3(world.sph.velocity[i])); });
+    for (const Emitter& emitter : scenario.liquid.emitters) speed = std::max(speed, length(emitter.velocity));
+    double solids = 0;
+    for (const RigidBody& body : world.bodies) {
+        const Box box = bounds(scenario.solids[body.solid].shape.mesh);
+        solids = std::max(solids,
+                          length(body.velocity) + length(spin_of(body)) * 0.5 * length(box.high - box.low));
+    }
+    for (const Solid& solid : scenario.solids)
+        solids = std::max(solids,
+                          largest_speed(solid, world.time, world.time + 1 / scenario.time.frames_per_second));
+    speed += solids;
+    const double dt = sound_dt(model);
+    // Nothing comes nearer than half a diameter in a step; the paper asks for one [Becker09 Section 5.6].
+    return speed > 0 ? std::min(dt, 0.5 * model.spacing / speed) : dt;
+}
+
+void start_sph(World& world, const Scenario& scenario, const SphSetup& setup) {
+    const Domain& domain = scenario.domain;
+    const SphModel& model = setup.model;
+    world.bodies = bodies_at_start(scenario);
+    world.sph = seed_sph(domain, scenario.liquid, model, setup.plane, scenario.gravity);
+    // Liquid cannot start where a solid is. Particles that are in its way by less than half of their radius
+    // are moved aside: without them a gap of up to a particle would open around it.
+    std::vector<char> dead(world.sph.count(), 0);
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        const PlacedShape shape = shape_at(scenario.solids[s], 0);
+        const Box box = shape.bounds();
+        const Vec3 room = Vec3{1, 1, 1} * model.spacing;
+        const Box near{box.low - room, box.high + room};
+        parallel_for(world.sph.count(), grain, [&](std::int64_t i) {
+            if (near.contains(world.sph.position[i]))
+                dead[i] = dead[i] || shape.distance(world.sph.position[i]) < 0.5 * model.radius();
+        });
+    }
+    remove_particles(world.sph, dead);
+    emit_sph(world.sph, scenario.liquid, domain, model, 0, 0);
+    move_and_correct(world.sph, 0, {}, moving_surfaces(scenario, setup, world.bodies, world.bodies, 0, 0),
+                     domain, model);
+    world.loads.assign(scenario.solids.size(), {});
+    show_particles(world.sph, domain, world.liquid.particles);
+    fill_grid(world, scenario, model);
+}
+
+std::vector<MovingSurface> moving_surfaces(const Scenario& scenario, const SphSetup& setup,
+                                           const std::vector<RigidBody>& before,
+                                           const std::vector<RigidBody>& after, double time, double dt) {
+    std::vector<MovingSurface> surfaces;
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        const Solid& solid = scenario.solids[s];
+        const Pose pose = pose_of(scenario, after, time + dt, s);
+        const Box box = setup.surfaces[s].bounds();
+        const Vec3 middle = pose.to_world(0.5 * (box.low + box.high)), extent = 0.5 * (box.high - box.low);
+        Vec3 half;
+        for (int axis = 0; axis < 3; ++axis) {
+            const Vec3 row = pose.rotation.row[axis];
+            half[axis] = std::abs(row.x) * extent.x + std::abs(row.y) * extent.y + std::abs(row.z) * extent.z;
+        }
+        surfaces.push_back({&setup.surfaces[s],
+                            pose_of(scenario, before, time, s),
+                            pose,
+                            {middle - half, middle + half},
+                            solid.motion == Motion::rigid && !solid.rigid.one_way});
+    }
+    return surfaces;
+}
+
+std::vector<BoundaryContact> find_contacts(const SphLiquid& liquid, double dt,
+                                           const std::vector<MovingSurface>& surfaces, const Domain& domain,
+                                           double touch) {
+    std::vector<std::vector<BoundaryContact>> blocks((liquid.count() + grain - 1) / grain);
+    parallel_blocks(liquid.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<BoundaryContact>& found = blocks[begin / grain];
+        const auto add = [&](std::int64_t particle, std::int32_t surface, Vec3 point, Vec3 normal) {
+            BoundaryContact& contact = found.emplace_back();
+            contact.particle = std::int32_t(particle);
+            contact.surface = surface;
+            contact.point = point;
+            contact.normal = normal;
+        };
+        for (std::int64_t i = begin; i < end; ++i) {
+            const Vec3 from = liquid.position[i], to = from + dt * Vec3(liquid.velocity[i]);
+            for (std::size_t s = 0; s < surfaces.size(); ++s)
+                if (const auto sample = touched(surfaces[s], from, to, domain.flat()))
+                    add(i, std::int32_t(s), sample->point, sample->normal);
+            for_each_wall(domain, to, touch, [&](int side, Vec3 point, Vec3 normal) {
+                add(i, BoundaryContact::no_solid - side, point, normal);
+            });
+        }
+    });
+    std::vector<BoundaryContact> contacts;
+    for (const auto& block : blocks) contacts.insert(contacts.end(), block.begin(), block.end());
+    return contacts;
+}
+
+Correction move_and_correct(SphLiquid& liquid, double dt, const std::vector<BoundaryContact>& contacts,
+                            const std::vector<MovingSurface>& surfaces, const Domain& domain,
+                            const SphModel& model) {
+    constexpr int most_rounds = 8;  // in a narrowing gap there is no place that is far enough from both sides
+    const double radius = model.radius(), section = model.particle_mass / model.rest_density / model.spacing;
+    std::vector<char> found(liquid.count(), dt == 0);
+    for (const BoundaryContact& contact : contacts) found[contact.particle] = 1;
+    return fixed_sum<Correction>(liquid.count(), grain, [&](std::int64_t i) {
+        const Vec3 from = liquid.position[i], to = from + dt * Vec3(liquid.velocity[i]);
+        Vec3 p = to;
+        for (int round = 0; round < most_rounds; ++round) {
+            bool moved = false;
+            for (const MovingSurface& surface : surfaces) {
+                if (!surface.yields && !found[i] && round == 0)
+                    continue;  //                       [Alg. 2, 5]
+                if (const auto sample = touched(surface, from, p, domain.flat())) {
+                    // As far as rounding lets it be seen: otherwise it would touch again.
+                    p += sample->normal * (radius * (1 + 1e-9) - dot(p - sample->point, sample->normal));
+                    moved = true;
+                }
+            }
+            for_each_wall(domain, p, radius, [&](int, Vec3 point, Vec3 normal) {
+                for (int axis = 0; axis < 3; ++axis)
+                    if (normal[axis] != 0) p[axis] = point[axis] + radius * normal[axis];
+            });
+            if (!moved) break;
+        }
+        liquid.position[i] = p;
+        if (p == to) return Correction{};
+        return Correction{section * length(p - to),
+                          model.particle_mass * cross(p - to, Vec3(liquid.velocity[i]))};
+    });
+}
+
+BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const Scenario& scenario,
+                                const SphSetup& setup) {
+    const Domain& domain = scenario.domain;
+    const PlaneCover& plane = setup.plane;
+    const double reach = plane.reach();
+    const Vec3 size = domain.size();
+    std::vector<Pose> poses;
+    std::vector<Box> near;
+    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+        poses.push_back(pose_of(now, scenario, s));
+        const Box box = shape_of(now, scenario, s).bounds();
+        near.push_back({box.low - Vec3{1, 1, 1} * reach, box.high + Vec3{1, 1, 1} * reach});
+    }
+    BoundaryCover cover;
+    cover.open.resize(liquid.count());
+    std::vector<std::vector<Press>> blocks((liquid.count() + grain - 1) / grain);
+    parallel_blocks(liquid.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<Press>& presses = blocks[begin / grain];
+        for (std::int64_t i = begin; i < end; ++i) {
+            const Vec3 p = liquid.position[i];
+            double share = 1;
+            std::array<double, 3> wall{reach, reach, reach};  // the nearest across each axis
+            for (int side = 0; side < (domain.flat() ? 4 : 6); ++side) {
+                const int axis = side / 2;
+                // A penalty lets some behind the wall; there they must not look many times too dense.
+                const double distance =
+                    std::max(side % 2 ? size[axis] - p[axis] : p[axis], setup.model.radius());
+                if (distance >= reach || domain.open(side)) continue;
+                share -= plane.share(distance);
+                wall[axis] = std::min(wall[axis], distance);
+                if (const double by = plane.press(distance); by != 0)
+                    presses.push_back({std::int32_t(i), BoundaryContact::no_solid - side,
+                                       Vec3(unit(axis)) * (side % 2 ? -by : by)});
+            }
+            // What two walls cover was counted twice.
+            for (int axis = 0; axis < 3; ++axis)
+                if (const double one = wall[axis], other = wall[(axis + 1) % 3]; one < reach && other < reach)
+                    share += plane.overlap(one, other);
+            for (std::size_t s = 0; s < near.size(); ++s) {
+                if (!near[s].contains(p)) continue;
+                SolidCover::Cover solid = setup.covers[s].at(poses[s].to_body(p));
+                solid.distance = std::max(solid.distance, 0.0);
+                if (solid.distance >= reach) continue;
+                share -= plane.share(solid.distance);
+                if (const double by = -plane.slope(solid.distance); by > 0)
+                    presses.push_back(
+                        {std::int32_t(i), std::int32_t(s), by * (poses[s].rotation * solid.gradient)});
+            }
+            // In a narrow gap nearly nothing is open; a particle there must not count for many.
+            share = std::max(share, 0.2);
+            cover.open[i] = float(share);
+            // What density and pair forces as they are have as their energy.
+            for (auto press = presses.rbegin(); press != presses.rend() && press->particle == i; ++press)
+                if (press->surface >= 0) press->push = press->push / share;
+        }
+    });
+    for (const auto& block : blocks) cover.presses.insert(cover.presses.end(), block.begin(), block.end());
+    return cover;
+}
+
+[[gnu::noinline]] Vec3f changed(Vec3f v, Vec3 by) { return Vec3f(Vec3(v) + by); }
+
+Momentum momentum(const SphLiquid& liquid, double particle_mass) {
+    Momentum sum = fixed_sum<Momentum>(liquid.count(), grain, [&](std::int64_t i) {
+        const Vec3 v(liquid.velocity[i]);
+        return Momentum{v, cross(liquid.position[i], v)};
+    });
+    return {particle_mass * sum.linear, particle_mass * sum.angular};
+}
+
+Momentum momentum(const std::vector<RigidBody>& bodies) {
+    Momentum sum;
+    for (const RigidBody& body : bodies) {
+        const Vec3 linear = body.mass * body.velocity;
+        sum += {linear, cross(body.center, linear) + body.angular_momentum};
+    }
+    return sum;
+}
+
+std::vector<Impulse> collide_bodies(const World& now, World& next, const StepContext& ctx, SphSetup& setup) {
+    if (next.bodies.empty()) return {};
+    const Scenario& scenario = ctx.scenario;
+    const std::vector<PlacedSolid> placed = place_solids(scenario.solids, now.bodies, ctx.time, ctx.dt);
+    const std::vector<Contact> found = setup.contact_shapes.find(
+        placed, contact_walls(scenario.domain), ctx.dt, length(scenario.gravity) * ctx.dt * ctx.dt);
+    const ContactImpulses impulses = solve_contacts(next.bodies, placed, found, scenario.joints, ctx.dt);
+    apply_impulses(next.bodies, impulses);
+    repair_positions(next.bodies, placed, found, scenario.joints);
+    return impulses.on_body;
+}
+
+BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next, std::vector<Impulse> contact,
+                       const Scenario& scenario, double dt) {
+    BodyLedger ledger;
+    for (std::size_t b = 0; b < before.size(); ++b) {
+        const RigidBody& body = next.bodies[b];
+        const Vec3 weight = scenario.gravity * (body.mass * dt);
+        const Vec3 liquid =
+            scenario.solids[body.solid].rigid.one_way ? Vec3{} : next.loads[body.solid].force * dt;
+        Vec3 rest = body.mass * (body.velocity - before[b].velocity) - weight - liquid - contact[b].linear;
+        for (int a = 0; a < 3; ++a)
+            if (body.locked[lock_x + a]) ledger.held[a] += rest[a], rest[a] = 0;
+        ledger.gravity += weight;
+        ledger.liquid += liquid;
+        ledger.contacts += contact[b].linear;
+        ledger.unaccounted += rest;
+    }
+    ledger.contact = std::move(contact);
+    return ledger;
+}
+
+void finish_sph(const World& now, World& next, const StepContext& ctx, const SphSetup& setup,
+                StepReport& report) {
+    SphLiquid& liquid = next.sph;
+    const SphModel& model = setup.model;
+    const double fastest = parallel_max(liquid.count(), grain, 0, [&](std::int64_t i) {
+        const Vec3 v(liquid.velocity[i]);
+        return std::isfinite(dot(v, v)) ? length(v) : 1e300;
+    });
+    if (fastest == 1e300)
+        report.reject("the velocity is not a number");
+    else if (fastest > model.sound_speed)
+        report.reject("the liquid is faster than its sound");
+    if (!report.accepted) return;
+
+    const Scenario& scenario = ctx.scenario;
+    const SphExchange out = drain_sph(liquid, scenario.liquid, scenario.domain, ctx.time + ctx.dt);
+    const SphExchange in = emit_sph(liquid, scenario.liquid, scenario.domain, model, ctx.time, ctx.dt);
+    report.ledger.particles_in = in.count;
+    report.ledger.particles_out = out.count;
+    report.ledger.inflow = model.particle_mass * in.velocity_sum;
+    report.ledger.outflow = model.particle_mass * out.velocity_sum;
+
+    next.time = ctx.time + ctx.dt;
+    next.step = ctx.step + 1;
+    show_particles(liquid, scenario.domain, next.liquid.particles);
+    if (!ctx.ends_frame) {  // what the grid shows is as old as the last frame
+        next.liquid.tiling = now.liquid.tiling;
+        next.liquid.velocity = now.liquid.velocity;
+        next.liquid.phi = now.liquid.phi;
+        next.liquid.potential = now.liquid.potential;
+        next.liquid.open_volume = now.liquid.open_volume;
+    }
+    if (ctx.ends_frame) fill_grid(next, scenario, model);
+}
+
+}  // namespace flotsam

@@ -1,0 +1,125 @@
+// What the methods share whose liquid is particles alone: how such a world starts, where its particles meet
+// walls and solids, what comes and goes, and how the rest of the program gets to see it.
+#pragma once
+
+#include <optional>
+
+#include "coupling/scheme.h"
+#include "fluid/sph/kernel_cover.h"
+#include "fluid/sph/sph_forces.h"
+#include "geometry/surface_samples.h"
+#include "solid/rigid/contact.h"
+
+namespace flotsam {
+
+// What follows from the scenario alone, and memory that is used again in every step.
+struct SphSetup {
+    ContactShapes contact_shapes;  // of rigid bodies among themselves
+    SphModel model{};
+    double touch = 0;  // particles nearer than this to a wall or solid touch it [m]
+    SphCells cells{};
+    SphColumns columns{};
+    PlaneCover plane{};
+    std::vector<SampledSurface> surfaces{};  // of each solid
+    std::vector<SolidCover> covers{};
+};
+
+// What the particles' equations need, from a scene: spacing, sound speed, viscosity.
+SphModel sph_model(const Scenario& scenario);
+// `touch` in radii of a particle.
+SphSetup sph_setup(const Scenario& scenario, double touch_radii);
+double sph_stable_dt(const World& world, const Scenario& scenario);
+void start_sph(World& world, const Scenario& scenario, const SphSetup& setup);
+
+// A particle of the liquid that touches a solid or a wall.
+struct BoundaryContact {
+    std::int32_t particle = 0;
+    std::int32_t surface = 0;  // a solid of the scenario, or a side of the domain: no_solid - side
+    std::int32_t body = -1;    // in World::bodies where the liquid moves it; -1 where it does not
+    Vec3 point, normal;        // x_cp and n, out of the solid
+    Vec3 surface_velocity;     // v_cp* of what is no body [m/s]                [Becker09 Eq. 21, 22]
+    double slip = 1;           // epsilon for this step
+    double least_leaving = 0;  // normal velocity that it shall have at least: delta times its approach [m/s]
+
+    static constexpr std::int32_t no_solid = -1;
+    bool is_wall() const { return surface <= no_solid; }
+    int side() const { return no_solid - surface; }
+};
+
+// A solid as particles meet it in a step.
+struct MovingSurface {
+    const SampledSurface* samples;
+    Pose before, after;
+    Box reach;    // of particles that may touch it
+    bool yields;  // the liquid moves it
+};
+// All solids in a step that begins with the bodies of `before` and ends with those of `after`.
+std::vector<MovingSurface> moving_surfaces(const Scenario& scenario, const SphSetup& setup,
+                                           const std::vector<RigidBody>& before,
+                                           const std::vector<RigidBody>& after, double time, double dt);
+
+// Where particles touch walls and solids after they have moved with their velocities for dt, in the order of
+// the particles.
+std::vector<BoundaryContact> find_contacts(const SphLiquid& liquid, double dt,
+                                           const std::vector<MovingSurface>& surfaces, const Domain& domain,
+                                           double touch);
+
+// Moves particles with their velocities, and out of walls and solids along the normals
+// [Becker09 Eq. 19, 20]. What does not yield has been met by all that were found in `contacts` and by no one
+// else [Algorithm 2].
+struct Correction {
+    double volume = 0;  // through which particles were pushed [m^3]
+    Vec3 turning;       // angular momentum that it made [kg m^2/s]
+    Correction& operator+=(const Correction& o) {
+        volume += o.volume;
+        turning += o.turning;
+        return *this;
+    }
+};
+Correction move_and_correct(SphLiquid& liquid, double dt, const std::vector<BoundaryContact>& contacts,
+                            const std::vector<MovingSurface>& surfaces, const Domain& domain,
+                            const SphModel& model);
+
+// What a wall or solid does to a particle whose kernel it covers in part, beside control forces: an
+// acceleration of rho_0 P / rho^2 times `push`. A wall adds what keeps a lattice beside it at rest
+// (PlaneCover::press). Around a solid, which drifts through all kinds of arrangements, that would not do:
+// there it is the gradient of the open share over the share, which together with the density and the pair
+// forces conserves energy (Kulasegaram, Bonet et al. 2004), so that bodies float where Archimedes has them.
+struct Press {
+    std::int32_t particle = 0, surface = 0;
+    Vec3 push;  // [1/m]
+};
+struct BoundaryCover {
+    std::vector<float> open;     // the share of each particle's kernel that nothing covers  [Becker09 Eq. 2]
+    std::vector<Press> presses;  // in the order of the particles
+};
+BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const Scenario& scenario,
+                                const SphSetup& setup);
+
+// Momentum and angular momentum about the origin.
+struct Momentum {
+    Vec3 linear, angular;
+    Momentum& operator+=(const Momentum& o) {
+        linear += o.linear;
+        angular += o.angular;
+        return *this;
+    }
+};
+Momentum momentum(const SphLiquid& liquid, double particle_mass);
+Momentum momentum(const std::vector<RigidBody>& bodies);
+
+// A velocity changed, as single precision holds it. Not inlined: where g++ 12 vectorises over x, y and z it
+// leaves out the rounding between the conversions to float and back, and a body would receive another impulse
+// than the particle gives.
+Vec3f changed(Vec3f v, Vec3 by);
+
+// Rigid bodies that touch each other or walls: what contact gives to each.
+std::vector<Impulse> collide_bodies(const World& now, World& next, const StepContext& ctx, SphSetup& setup);
+BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next, std::vector<Impulse> contact,
+                       const Scenario& scenario, double dt);
+
+// What every step ends with: liquid that comes and goes, what outputs see, and trouble.
+void finish_sph(const World& now, World& next, const StepContext& ctx, const SphSetup& setup,
+                StepReport& report);
+
+}  // namespace flotsam

@@ -1,0 +1,76 @@
+// A liquid made of particles alone: what it is and where it is, plain data.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/state.h"
+#include "core/vec.h"
+#include "fluid/sph/kernel.h"
+
+namespace flotsam {
+
+// Who is told first how fast a body must move so that liquid neither enters nor leaves it.
+enum class BoundaryResponse {
+    global,  // all contacts of a body together: one small system per body
+    local,   // each contact as if it were alone
+};
+
+// Where a control force turns a body: with the contact point as the paper has it, or with the particle, which
+// conserves angular momentum.
+enum class TorqueArm { contact, particle };
+
+// As a scene asks for it.
+struct SphSettings {
+    double speed_of_sound = 0;          // [m/s]; 0: ten times the speed that the scene can reach
+    double artificial_viscosity = 0.1;  // Monaghan's alpha, used where the liquid has no viscosity given
+    BoundaryResponse response = BoundaryResponse::global;
+    TorqueArm torque_arm = TorqueArm::contact;
+};
+
+// Every particle stands for the same mass. In the order of the cells they were in when last sorted.
+struct SphLiquid {
+    // Double: in a step of 0.1 ms slow liquid moves by less than single precision resolves.
+    std::vector<Vec3> position;   // [m]
+    std::vector<Vec3f> velocity;  // half a step behind the position, as leapfrog has it [m/s]
+    std::vector<float> density;   // as the last forces saw it, before the last move [kg/m^3]
+
+    std::int64_t count() const { return std::int64_t(position.size()); }
+    void visit_state(StateVisitor& visit);
+};
+
+// What the equations need besides the state; constant during a run.
+struct SphModel {
+    bool flat = false;         // kernels of the plane
+    double spacing = 1;        // between particles where the liquid rests; their diameter [m]
+    double rest_density = 1;   // rho_0 [kg/m^3]
+    double particle_mass = 1;  // [kg]; in a slab: of its thickness
+    double depth = 1;          // of a slab; 1 in space, where it plays no part [m]
+    double sound_speed = 1;    // c_s [m/s]
+    double alpha = 0.1;        // of the artificial viscosity
+    CubicSpline kernel;
+
+    double radius() const { return 0.5 * spacing; }
+    // In the plane the kernel is per area, and so are mass and volume in sums with it.
+    double kernel_mass() const { return particle_mass / depth; }
+    double kernel_volume() const { return kernel_mass() / rest_density; }
+    // The kernel's sum of volumes at a particle of the lattice that liquid rests on: nearly 1.
+    double lattice_sum() const;
+};
+
+// A liquid of rest density [kg/m^3] in particles `spacing` apart [m], whose sound travels at `sound_speed`.
+SphModel make_sph_model(bool flat, double spacing, double depth, double rest_density, double sound_speed,
+                        double alpha);
+
+// The alpha of the artificial viscosity that acts like a kinematic viscosity [m^2/s]: with Eq. 5 and this
+// kernel, nu = alpha h c / 8 in the plane and / 10 in space (Monaghan 2005).
+double alpha_of_viscosity(const SphModel& model, bool flat, double kinematic);
+
+// Tait's equation [Becker09 Eq. 6], without tension: where the free surface leaves particles with too few
+// neighbours their density is too low, and they would draw each other into clumps.
+double liquid_pressure(const SphModel& model, double density);  // [Pa]
+// Tait's equation and its inverse.
+double tait_pressure(const SphModel& model, double density);  // [Pa]
+double tait_density(const SphModel& model, double pressure);  // [kg/m^3]
+
+}  // namespace flotsam

@@ -1,0 +1,78 @@
+// Cases for a liquid that is particles alone: what only such a liquid can get wrong.
+#include <algorithm>
+#include <cmath>
+
+#include "coupling/sph_boundary.h"
+#include "validate/body_tools.h"
+#include "validate/cases.h"
+
+namespace flotsam {
+
+namespace {
+
+// The corrected interpolation of Becker09 Eq. 1 and 2.
+double pressure_at(const SphLiquid& liquid, const SphModel& model, Vec3 p) {
+    double sum = 0, weight = 0;
+    for (std::int64_t i = 0; i < liquid.count(); ++i) {
+        const double w = model.kernel.value(length(liquid.position[i] - p));
+        sum += w * liquid_pressure(model, liquid.density[i]);
+        weight += w;
+    }
+    return sum / weight;
+}
+
+double densest(const SphLiquid& liquid, const SphModel& model) {
+    float most = 0;
+    for (const float rho : liquid.density) most = std::max(most, rho);
+    return most / model.rest_density;
+}
+
+}  // namespace
+
+void validate_sph_column(const ValidationRun& run) {
+    constexpr double depth = 0.5, bottom = 1000 * g * depth;
+    for (const int n : run.quick ? std::vector{24} : std::vector{24, 48}) {
+        Scenario s = box_of_water({n, n, 1}, 2 * depth, make_level(depth));
+        const SphModel model = sph_model(s);
+        double worst = 0, dense = 0;
+        simulate(s, run.method, 0.5, [&](const World& world, double) {
+            if (world.step % 20 != 0) return;
+            dense = std::max(dense, densest(world.sph, model));
+            for (const double y : {2 * model.spacing, 0.1, 0.2, 0.3, 0.4})
+                for (const double x : {2 * model.spacing, 0.3, 0.5})
+                    if (world.step > 0)
+                        worst =
+                            std::max(worst, std::abs(pressure_at(world.sph, model, {x, y, 0.5 * s.domain.h}) -
+                                                     1000 * g * (depth - y)));
+        });
+        run.report(
+            {"", "", "", n, "largest error of the pressure, of that at the bottom", worst / bottom, 0, 3});
+        run.report({"", "", "", n, "largest density / at rest - 1", dense - 1, 0, 5});
+    }
+}
+
+void validate_sph_draft(const ValidationRun& run) {
+    constexpr double edge = 0.3, share = 0.5;
+    for (const int n : run.quick ? std::vector{24} : std::vector{24, 48}) {
+        Scenario s = box_of_water({n, n, 1}, 1, make_level(0.5));
+        const double h = s.domain.h;
+        s.solids.push_back(body_in_water(s.domain, solid_rectangle(edge, edge, figure_depth(s.domain)),
+                                         {0.5, 0.5, 0.5 * h}, share, 1));
+        s.solids[0].rigid.locked = only_heave;
+        const SphModel model = sph_model(s);
+        double height = 0, time = 0, level = 0;
+        constexpr double duration = 3;
+        simulate(s, run.method, duration, [&](const World& world, double dt) {
+            // Where the surface is when the box floats as Archimedes says.
+            const double volume = model.particle_mass * double(world.sph.count()) / water;
+            level = volume / h + share * edge * edge;
+            if (world.time < 0.5 * duration) return;
+            height += dt * world.bodies[0].center.y;
+            time += dt;
+        });
+        const double draft = level - (height / time - 0.5 * edge);
+        run.report({"", "box, s = 0.5", "", n, "draft / height", draft / edge, share, 5});
+    }
+}
+
+}  // namespace flotsam
