@@ -26,6 +26,7 @@ const std::vector<Bench>& benches();
 void bench_genevaux(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_rigid(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_elastic(bool quick, const std::function<void(const BenchRow&)>& report);
+void bench_zarifi(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_render(bool quick, const std::function<void(const BenchRow&)>& report);
 
 }  // namespace flotsam
