@@ -1,6 +1,7 @@
 // The dam break with a hanging beam of Zarifi 2017: Tables 6.2 to 6.4, and our own solver beside them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
@@ -56,7 +57,8 @@ box = {{ min = [0.5, 0.675, 0.4], max = [0.7, 0.685, 0.6] }}
 }
 
 struct Cost {
-    double solve = 0, step = 0, iterations = 0;  // [s], [s]
+    double solve = 0, stage = 0, step = 0;  // the solid's factors, setting up and solving; all about pressure
+    double iterations = 0;
     bool converged = true;
 };
 
@@ -87,9 +89,10 @@ class Moments {
         Cost cost;
         cost.converged = report.solve.converged;
         cost.iterations = report.solve.iterations;
+        cost.solve = 1e-3 * report.solve.milliseconds;
         for (const StageTime& stage : report.stages) {
             cost.step += 1e-3 * stage.milliseconds;
-            if (stage.stage == std::string("pressure")) cost.solve += 1e-3 * stage.milliseconds;
+            if (stage.stage == std::string("pressure")) cost.stage += 1e-3 * stage.milliseconds;
         }
         return cost;
     }
@@ -118,9 +121,16 @@ void compare_forms(const Setup& setup, const std::vector<double>& times, std::ar
     for (const double time : times) {
         moments.go_to(time);
         for (const std::string solver : {"multigrid", "spd", "indefinite-bicgstab", "indefinite-minres"}) {
-            const Cost cost = moments.cost(solver);
+            Cost cost = moments.cost(solver);
+            // What else the machine does lengthens some; the two that are compared get three tries each.
+            for (int k = 0; k < 2 && (solver == "multigrid" || solver == "spd"); ++k) {
+                const Cost again = moments.cost(solver);
+                cost.solve = std::min(cost.solve, again.solve);
+                cost.stage = std::min(cost.stage, again.stage);
+            }
             Cost& mean = costs[solver];
             mean.solve += share * cost.solve;
+            mean.stage += share * cost.stage;
             mean.iterations += share * cost.iterations;
             mean.converged &= cost.converged;
         }
@@ -154,6 +164,7 @@ void compare_forms(const Setup& setup, const std::vector<double>& times, std::ar
     report({name + ", ours" + solved("multigrid"), costs["multigrid"].solve, "s", costs["spd"].solve,
             "SPD, ICCG"});
     report({name + ", SPD over ours", costs["spd"].solve / costs["multigrid"].solve, "1"});
+    report({name + ", the same, all about pressure", costs["spd"].stage / costs["multigrid"].stage, "1"});
 }
 
 // A row of Tables 6.3 and 6.4: whole steps and non-zeros, SPD and factored.
@@ -179,8 +190,8 @@ void compare_factored(const Setup& setup, double time, std::array<double, 4> the
 }  // namespace
 
 void bench_zarifi(bool quick, const Report& report) {
-    // The water reaches the beam, runs up the wall behind it, and comes back.
-    const std::vector<double> times = quick ? std::vector{0.3} : std::vector{0.3, 0.6, 0.9};
+    // The water has reached the beam; it runs up the wall behind it.
+    const std::vector<double> times = quick ? std::vector{0.3} : std::vector{0.3, 0.6};
     report({"Table 6.2: steps averaged over", double(times.size()), "1", 100, "thesis"});
     compare_forms({40, coarse}, times, {157498, 185503, 8.347, 10.497, 1.635, 1.813}, report);
     if (!quick) {
@@ -198,9 +209,9 @@ void bench_zarifi(bool quick, const Report& report) {
                            Row{70, {15.75, 15.32, 795668, 1218020}, {29.89, 36.98, 1095644, 6130135}},
                            Row{80, {23.54, 22.21, 1128123, 1545752}, {44.04, 47.87, 1425174, 6456548}},
                            Row{90, {35.93, 31.56, 1565587, 1985347}, {59.09, 58.76, 1856102, 6890398}}}) {
-        compare_factored({row.grid, coarse}, 0.6, row.coarse, report);
+        compare_factored({row.grid, coarse}, 0.3, row.coarse, report);
         if (quick) break;
-        compare_factored({row.grid, fine}, 0.6, row.fine, report);
+        compare_factored({row.grid, fine}, 0.3, row.fine, report);
     }
 }
 

@@ -26,7 +26,8 @@ struct SolverSettings {
 struct [[nodiscard]] SolveReport {
     bool converged = true;
     int iterations = 0;
-    double residual = 0;  // relative to the right-hand side
+    double residual = 0;      // relative to the right-hand side
+    double milliseconds = 0;  // from setting up to the answer, where it was measured
 };
 
 }  // namespace flotsam

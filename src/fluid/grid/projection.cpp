@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/check.h"
+#include "core/stopwatch.h"
 #include "fluid/grid/surface.h"
 #include "linalg/coupled_forms.h"
 #include "linalg/multigrid.h"
@@ -632,6 +633,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     yielding_term.keep_sealed(sealed);
 
     ProjectionReport report;
+    Stopwatch watch;
     report.solve.converged = yielding_term.linearize();
     if (!report.solve.converged) return report;
     std::optional<Multigrid> multigrid;
@@ -683,6 +685,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         solve_once(solver.tolerance);
         if (respond) agree(solver.tolerance, 2);
     }
+    report.solve.milliseconds = watch.lap();
     const bool moving = !bodies.empty() || yielding_term;
     std::vector<double> body_outflow(moving ? tiling.value_count() : 0, 0.0);
     body_term.add_outflow(body_outflow, 1);
