@@ -201,10 +201,10 @@ std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const 
             obstacle.deformation = std::make_shared<Deformation>(
                 Deformation{std::move(before), std::move(after), std::move(still)});
         } else if (solid.sequence) {
-            obstacle.deformation = std::make_shared<Deformation>(
-                Deformation{surface_of(solid, body_mesh_at(solid, from.time)),
-                            surface_of(solid, body_mesh_at(solid, until.time)),
-                            {}});
+            obstacle.deformation =
+                std::make_shared<Deformation>(Deformation{surface_of(solid, body_mesh_at(solid, from.time)),
+                                                          surface_of(solid, body_mesh_at(solid, until.time)),
+                                                          {}});
         }
         if (obstacle.deformation) obstacle.shape = obstacle.deformation->after;
     }
@@ -411,10 +411,10 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     liquid.potential = old.potential;
     if (wet_elastic)  //                                                                [Eq. 5.14]
         wet_elastic_.begin(scenario, now, next.elastics, halfway, middle, dt, movable);
-    const ProjectionReport projection = project(
-        system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed,
-        {&movable, contacts && contacts->any() ? BodyResponse(std::ref(*contacts)) : BodyResponse{},
-         wet_elastic ? &wet_elastic_ : nullptr});
+    const ProjectionReport projection =
+        project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed,
+                {&movable, contacts && contacts->any() ? BodyResponse(std::ref(*contacts)) : BodyResponse{},
+                 wet_elastic ? &wet_elastic_ : nullptr});
     if (wet_elastic) {
         report.newton_steps = wet_elastic_.equation().newton_steps();
         if (wet_elastic_.equation().failed()) return report.reject("the elastic solve did not converge");
@@ -482,8 +482,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     // The other half of the way, with the new velocity.
     for (RigidBody& body : next.bodies) advance(body, 0.5 * dt);
     if (wet_elastic) drift(next.elastics, elastic, middle, 0.5 * dt);
-    const std::vector<Obstacle> onwards = moving_obstacles(scenario, {middle, halfway, elastic_halfway},
-                                                           {end, next.bodies, wet_elastic ? next.elastics : none});
+    const std::vector<Obstacle> onwards = moving_obstacles(
+        scenario, {middle, halfway, elastic_halfway}, {end, next.bodies, wet_elastic ? next.elastics : none});
     if (settings.carrier == Carrier::apic)
         advance_by_own_velocity(liquid.particles, domain, 0.5 * dt, onwards);
     else

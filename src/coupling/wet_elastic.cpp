@@ -12,8 +12,7 @@ void WetElastic::begin(const Scenario& scenario, const World& now, const std::ve
                        const std::vector<RigidBody>& bodies, double time, double dt,
                        std::vector<MovableBody>& movable) {
     std::vector<RigidPartner> partners = rigid_partners(bodies, now.support, scenario.gravity, dt);
-    const ContactSurroundings around =
-        contact_surroundings(scenario, bodies, elastics, partners, time, dt);
+    const ContactSurroundings around = contact_surroundings(scenario, bodies, elastics, partners, time, dt);
     std::vector<ElasticContact> contacts = find_contacts(elastics, partners, around.scene, dt);
     movable_ = &movable;
     pushed_.assign(bodies.size(), {});
@@ -96,7 +95,8 @@ bool WetElastic::push_partners() {
         // Without what elastic ones push it moves as it did, less that.
         if (length(push.linear) + length(push.angular) > 0) {
             for (int a = 0; a < 3; ++a)
-                partner.free.velocity[a] = body.motion.velocity[a] - body.inverse_mass[a] * pushed_[b].linear[a];
+                partner.free.velocity[a] =
+                    body.motion.velocity[a] - body.inverse_mass[a] * pushed_[b].linear[a];
             partner.free.spin = body.motion.spin - body.inverse_inertia * pushed_[b].angular;
         }
         pushed_[b] = push;

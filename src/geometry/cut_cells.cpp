@@ -217,8 +217,8 @@ SurfacePiece divide_among_corners(const CornerWeights& weights, const Polygon& p
     for (int v = 0; v < polygon.size; ++v) at[v] = weights.at(polygon.corner[v]);
     for (int v = 1; v + 1 < polygon.size; ++v) {
         const int corner[3] = {0, v, v + 1};
-        const Vec3 part = 0.5 * cross(polygon.corner[v] - polygon.corner[0],
-                                      polygon.corner[v + 1] - polygon.corner[0]);
+        const Vec3 part =
+            0.5 * cross(polygon.corner[v] - polygon.corner[0], polygon.corner[v + 1] - polygon.corner[0]);
         const double size = length(part);
         piece.area += part;
         all += size;
@@ -398,8 +398,7 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const Surface
     std::vector<Range> shares(cut.size.z);
     parallel_for(cut.size.z, 1, [&](std::int64_t k) {
         if (!layers[k].empty())
-            shares[k] =
-                cut_layer(in_cells, layers[k], int(k), cut, patches[k], pieces ? &parts[k] : nullptr);
+            shares[k] = cut_layer(in_cells, layers[k], int(k), cut, patches[k], pieces ? &parts[k] : nullptr);
     });
     for (const Range& layer : shares) {
         cut.least_volume = std::min(cut.least_volume, layer.low);
@@ -418,7 +417,8 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const Surface
         for (SurfacePiece& piece : layer) {
             piece.cell = cut.low + piece.cell;
             piece.area *= h * h;
-            for (int k = 0; k < 3; ++k) piece.moment[k] = h * (piece.moment[k] + Vec3(cut.low) * piece.weight[k]);
+            for (int k = 0; k < 3; ++k)
+                piece.moment[k] = h * (piece.moment[k] + Vec3(cut.low) * piece.weight[k]);
             cut.pieces.push_back(piece);
         }
     return cut;

@@ -46,9 +46,9 @@ struct SurfacePiece {
 struct CutSolid {
     Int3 low, size;  // the cells that the solid reaches: [low, low + size)
     std::array<std::vector<double>, 3>
-        face;                    // covered share of the low faces of cells [low, low + size], per axis
-    std::vector<double> volume;  // covered share of cells [low, low + size)
-    std::vector<Patch> patches;  // sorted by cell: z, y, x
+        face;                          // covered share of the low faces of cells [low, low + size], per axis
+    std::vector<double> volume;        // covered share of cells [low, low + size)
+    std::vector<Patch> patches;        // sorted by cell: z, y, x
     std::vector<SurfacePiece> pieces;  // layer by layer along z; only when asked for
     // Extremes of the cells' shares before they were clamped: beyond [0, 1] where the mesh overlaps itself or
     // is turned inside out.

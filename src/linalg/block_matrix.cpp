@@ -1,5 +1,6 @@
 #include "linalg/block_matrix.h"
 
+#include <Eigen/Dense>
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
@@ -259,7 +260,8 @@ void BlockSystem::multiply(std::span<const Vec3> x, std::span<Vec3> result) cons
 
 std::vector<BlockRow> absorb(std::vector<BlockRow> rows, int first, BlockMatrix& matrix) {
     const auto find = [&](int r, int c) {
-        const auto begin = matrix.column.begin() + matrix.row_begin[r], end = matrix.column.begin() + matrix.row_begin[r + 1];
+        const auto begin = matrix.column.begin() + matrix.row_begin[r],
+                   end = matrix.column.begin() + matrix.row_begin[r + 1];
         const auto at = std::lower_bound(begin, end, c);
         return at != end && *at == c ? int(at - matrix.column.begin()) : -1;
     };
@@ -281,11 +283,16 @@ std::vector<BlockRow> absorb(std::vector<BlockRow> rows, int first, BlockMatrix&
     return rows;
 }
 
-BlockSolver::BlockSolver(const BlockSystem& system) : system_(system) {
-    // The rows' own blocks belong to the diagonal; what they couple is left to the iteration.
+// More rows than this are left to the iteration: each costs a solution, and they are joined densely.
+constexpr std::size_t most_joined_rows = 600;
+
+BlockSolver::BlockSolver(const BlockSystem& system, bool many) : system_(system) {
+    for (const BlockSystem::Part& part : system.parts) exact_ = exact_ && part.preconditioner->exact();
+    exact_ = exact_ && system.rows.size() <= (many ? most_joined_rows : 0);
+    // Otherwise the rows' own blocks belong to the diagonal; what they couple is left to the iteration.
     std::vector<Mat3> more(system.blocks());
     for (const BlockRow& row : system.rows)
-        for (int k = 0; k < row.count; ++k)
+        for (int k = 0; !exact_ && k < row.count; ++k)
             more[row.block[k]] =
                 more[row.block[k]] + Mat3::outer(row.coefficient[k], row.coefficient[k]) * row.stiffness;
     std::size_t first = 0;
@@ -293,12 +300,29 @@ BlockSolver::BlockSolver(const BlockSystem& system) : system_(system) {
         const std::size_t rows = std::size_t(part.matrix->rows());
         definite_ = definite_ && part.preconditioner->update(
                                      *part.matrix, std::span(more).subspan(first, rows), part.places);
-        exact_ = exact_ && part.preconditioner->exact();
         first += rows;
     }
-    exact_ = exact_ && system.rows.empty();
     for (std::size_t s = 0; s < system.singles.size(); ++s)
         single_inverse_.push_back((system.singles[s] + more[first + s]).inverse());
+    if (definite_ && exact_ && !system.rows.empty()) join_rows();
+}
+
+void BlockSolver::join_rows() {
+    const std::vector<BlockRow>& rows = system_.rows;
+    const auto count = Eigen::Index(rows.size());
+    row_answer_.assign(rows.size(), std::vector<Vec3>(system_.blocks()));
+    Eigen::MatrixXd joint = Eigen::MatrixXd::Zero(count, count);
+    parallel_for(std::ssize(rows), 1, [&](std::int64_t i) {
+        std::vector<Vec3> b(system_.blocks());
+        for (int k = 0; k < rows[i].count; ++k) b[rows[i].block[k]] += rows[i].coefficient[k];
+        precondition(b, row_answer_[i]);
+        for (Eigen::Index j = 0; j < count; ++j) joint(j, i) = rows[j].times(row_answer_[i]);
+        joint(i, i) += 1 / rows[i].stiffness;
+    });
+    const Eigen::LLT<Eigen::MatrixXd> factor(joint);
+    definite_ = factor.info() == Eigen::Success;
+    const Eigen::MatrixXd lower = factor.matrixL();
+    joint_.assign(lower.data(), lower.data() + lower.size());
 }
 
 void BlockSolver::precondition(std::span<const Vec3> r, std::span<Vec3> z) const {
@@ -316,6 +340,15 @@ SolveReport BlockSolver::solve(std::span<const Vec3> b, std::span<Vec3> x,
     if (!definite_) return {.converged = false};
     if (exact_) {
         precondition(b, x);
+        if (row_answer_.empty()) return {};
+        Eigen::VectorXd s(std::ssize(row_answer_));
+        for (Eigen::Index i = 0; i < s.size(); ++i) s[i] = system_.rows[i].times(x);
+        const Eigen::Map<const Eigen::MatrixXd> lower(joint_.data(), s.size(), s.size());
+        lower.triangularView<Eigen::Lower>().solveInPlace(s);
+        lower.transpose().triangularView<Eigen::Upper>().solveInPlace(s);
+        parallel_for(std::ssize(x), grain, [&](std::int64_t n) {
+            for (Eigen::Index i = 0; i < s.size(); ++i) x[n] -= s[i] * row_answer_[i][n];
+        });
         return {};
     }
     const std::size_t n = b.size();
@@ -351,7 +384,7 @@ SolveReport BlockSolver::solve(std::span<const Vec3> b, std::span<Vec3> x,
 
 SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<Vec3> x,
                   const SolveTolerance& tolerance) {
-    return BlockSolver(system).solve(b, x, tolerance);
+    return BlockSolver(system, false).solve(b, x, tolerance);
 }
 
 }  // namespace flotsam

@@ -81,11 +81,11 @@ struct BlockSystem {
 // returned.
 std::vector<BlockRow> absorb(std::vector<BlockRow> rows, int first, BlockMatrix& matrix);
 
-// A system made ready for any number of right-hand sides.
+// A system made ready for a right-hand side, or for many: then it pays to join the rows exactly.
 class BlockSolver {
   public:
     // Updates the preconditioners. The system must outlive this.
-    explicit BlockSolver(const BlockSystem& system);
+    BlockSolver(const BlockSystem& system, bool many);
 
     bool definite() const { return definite_; }  // as far as it is known
     // Conjugate gradients, or the factors alone where they are the whole matrix. Not converged, too, when the
@@ -95,10 +95,15 @@ class BlockSolver {
 
   private:
     void precondition(std::span<const Vec3> r, std::span<Vec3> z) const;
+    void join_rows();
 
     const BlockSystem& system_;
     std::vector<Mat3> single_inverse_;
     bool definite_ = true, exact_ = true;
+    // Woodbury's formula, where the factors are exact but for the rows: what each row's coefficients become
+    // under the factors' inverse, and the Cholesky factor of stiffness^-1 + R S^-1 R^T.
+    std::vector<std::vector<Vec3>> row_answer_;
+    std::vector<double> joint_;
 };
 SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<Vec3> x,
                   const SolveTolerance& tolerance);

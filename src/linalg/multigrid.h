@@ -51,8 +51,8 @@ class Multigrid {
     explicit Multigrid(const Network<double>& network, const LowRank<double>& modes = no_modes,
                        const AddedTerm* added = nullptr, const AddedGuess& guess = {});
 
-    // Solves (A + J C J^T + B) x = b; both in tile order, zero where there is no unknown. `x` is the first guess
-    // and the result.
+    // Solves (A + J C J^T + B) x = b; both in tile order, zero where there is no unknown. `x` is the first
+    // guess and the result.
     SolveReport solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance);
 
     // One V-cycle on `residual`: what the preconditioner makes of it. For tests.

@@ -202,8 +202,8 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
     const auto add = [&](std::int64_t patch, int corner, const Share& share) {
         for (int k = 0; k < 4; ++k)
             if (const double w = obstacle.nodes->weight[corner][k]; std::abs(w) > 1e-12) {
-                shares.push_back({patch, obstacle.nodes->node[corner][k], share.area * w, {},
-                                  share.size * std::abs(w)});
+                shares.push_back(
+                    {patch, obstacle.nodes->node[corner][k], share.area * w, {}, share.size * std::abs(w)});
                 for (int d = 0; d < 3; ++d) shares.back().moment[d] = share.moment[d] * w;
             }
     };
@@ -226,7 +226,8 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
                 Vec3 area;  // the components that have this owner
                 for (int b = a; b < 3; ++b)
                     if (owner[b] == owner[a]) area[b] = piece.area[b];
-                Share share{0, 0, area * (-piece.weight[k] / face), {}, length(area) * std::abs(piece.weight[k])};
+                Share share{
+                    0, 0, area * (-piece.weight[k] / face), {}, length(area) * std::abs(piece.weight[k])};
                 for (int d = 0; d < 3; ++d) share.moment[d] = area * piece.moment[k][d];
                 add(owner[a], corner[k], share);
             }
@@ -245,11 +246,12 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
         for (; next < shares.size() && shares[next].patch == std::int64_t(p); ++next) {
             const Share& share = shares[next];
             if (o.node_patches.size() == first || o.node_patches.back().node != share.node) {
-                o.node_patches.push_back({number, patch.cell, patch.at, share.node, {}, {}});
+                o.node_patches.push_back({number, patch.cell, patch.at, share.node, {}, {}, {}});
                 size.push_back(0);
             }
             NodePatch& entry = o.node_patches.back();
             entry.area += share.area;
+            entry.exact += share.area;
             for (int d = 0; d < 3; ++d) entry.moment[d] += share.moment[d];
             size.back() += share.size;
             all += share.size;
@@ -266,7 +268,7 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
             for (int n = 0; n < 4; ++n)
                 if (const double w = place.weight[k] * obstacle.nodes->weight[corner[k]][n]; w != 0)
                     o.node_patches.push_back(
-                        {number, patch.cell, patch.at, obstacle.nodes->node[corner[k]][n], rest * w, {}});
+                        {number, patch.cell, patch.at, obstacle.nodes->node[corner[k]][n], rest * w, {}, {}});
     }
 }
 
@@ -337,10 +339,10 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                     o.open_face[a][n] = 0;
             }
         });
-    // A cell deep inside a solid.
+    // A cell deep inside a solid: not one that the solid fills up to a face that lies on the grid's.
     const auto whole = [&](Int3 c) {
         for (const int s : o.index.near(c))
-            if (o.list[s].cut->cell_cover(c) > 1 - 1e-12) return true;
+            if (o.list[s].cut->cell_cover(c) > 1 - 1e-12) return exact_patch(*o.list[s].cut, c) == nullptr;
         return false;
     };
     // Patches close what the open faces leave: u = v = constant then has no divergence in any cell, to

@@ -81,6 +81,7 @@ struct NodePatch {
     int node;
     Vec3 area;                   // as ObstaclePatch's
     std::array<Vec3, 3> moment;  // as ObstaclePatch's
+    Vec3 exact;  // the area before faces were clamped: by it a constant pressure turns and bends nothing
 };
 
 struct Obstacles {

@@ -426,7 +426,7 @@ class YieldingTerm final : public AddedTerm {
         for (const NodePatch& patch : system.obstacles->node_patches) {
             if (felt_cell(system, patch) < 0) continue;
             const double datum = system.density * system.datum * h * h;
-            known_[patch.node] += dt * (hydrostatic_force(system, patch) + datum * patch.area);
+            known_[patch.node] += dt * (hydrostatic_force(system, patch) + datum * patch.exact);
             if (system.phi[patch.cell] < 0)
                 entries.push_back({std::uint32_t(tiling.find(patch.at)), patch.node, patch.area});
         }
@@ -531,9 +531,10 @@ class YieldingTerm final : public AddedTerm {
                 conductance += dot(entry.area, yields[entry.node]);
                 for (int a = 0; a < 3; ++a) across[a] += std::abs(entry.area[a]);
                 const Vec3 turning = cross(lumps.arm[entry.node], entry.area);
-                guess.entries.push_back({cell, lumps.lump[entry.node],
-                                         {entry.area.x, entry.area.y, entry.area.z, turning.x, turning.y,
-                                          turning.z}});
+                guess.entries.push_back(
+                    {cell,
+                     lumps.lump[entry.node],
+                     {entry.area.x, entry.area.y, entry.area.z, turning.x, turning.y, turning.z}});
             }
             const int axis = across.x >= across.y && across.x >= across.z ? 0 : across.y >= across.z ? 1 : 2;
             if (conductance > 0) guess.grounds.push_back({cell, axis, conductance});

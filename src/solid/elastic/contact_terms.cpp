@@ -116,7 +116,7 @@ ContactTerms linearize_contacts(const std::vector<ElasticContact>& contacts,
 }
 
 double contact_energy(const std::vector<ElasticContact>& contacts, const std::vector<FrictionState>& states,
-              const ContactTerms& terms, std::span<const Vec3> v, double dt) {
+                      const ContactTerms& terms, std::span<const Vec3> v, double dt) {
     double sum = 0;
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const double gap = std::min(0.0, gap_at_end(contacts[i], v, dt));

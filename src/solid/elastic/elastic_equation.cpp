@@ -38,7 +38,8 @@ void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProp
     for (std::size_t b = 0; b < bodies.size(); ++b) {
         ElasticBody& body = bodies[b];
         const std::vector<Vec3> start = body.position;
-        parallel_for(std::ssize(start), grain, [&](std::int64_t n) { body.position[n] += dt * body.velocity[n]; });
+        parallel_for(std::ssize(start), grain,
+                     [&](std::int64_t n) { body.position[n] += dt * body.velocity[n]; });
         for_each_held(*properties[b], start, time, dt,
                       [&](int n, int a, double way) { body.position[n][a] = start[n][a] + way; });
     }
@@ -77,7 +78,8 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
         before_.insert(before_.end(), own.velocity.begin(), own.velocity.end());
         // The trapezoidal rule's forces are linear about the velocity that there was.
         v_.resize(nodes_);
-        if (own.midpoint) std::copy(own.velocity.begin(), own.velocity.end(), v_.begin() + std::ptrdiff_t(own.first));
+        if (own.midpoint)
+            std::copy(own.velocity.begin(), own.velocity.end(), v_.begin() + std::ptrdiff_t(own.first));
         for_each_held(*properties[b], own.start, time, dt,
                       [&](int n, int a, double way) { v_[own.first + n][a] = way / dt; });
     }
@@ -171,7 +173,8 @@ bool ElasticEquation::linearize(bool elasticity) {
                 push[row.block[k]] -= row.stiffness * change * row.coefficient[k];
         }
         for (std::size_t n = 0; n < push.size(); ++n) descent_[n] += push[n];
-        for (std::size_t i = 0; i < contacts_.size(); ++i) pressed_[i] = gap_at_end(contacts_[i], towards, dt_) < 0;
+        for (std::size_t i = 0; i < contacts_.size(); ++i)
+            pressed_[i] = gap_at_end(contacts_[i], towards, dt_) < 0;
     }
     for (const Body& s : bodies_) {
         for (std::size_t n = 0; n < s.held.size(); ++n)
@@ -183,12 +186,13 @@ bool ElasticEquation::linearize(bool elasticity) {
                     for (int a = 0; a < 3; ++a)
                         if (s.held[row.block[k] - s.first] >> a & 1) row.coefficient[k][a] = 0;
     }
-    contact_rows_ = terms.rows;
     std::vector<BlockRow> rows = std::move(terms.rows);
+    std::erase_if(rows, [](const BlockRow& row) { return row.stiffness == 0; });
+    contact_rows_ = rows;
     for (Body& s : bodies_) rows = absorb(std::move(rows), int(s.first), s.matrix);
     for (Body& s : bodies_) system_.parts.push_back({&s.matrix, s.preconditioner.get(), s.at});
     system_.rows = std::move(rows);
-    solver_ = std::make_unique<BlockSolver>(system_);
+    solver_ = std::make_unique<BlockSolver>(system_, true);
     return solver_->definite();
 }
 
@@ -199,7 +203,8 @@ void ElasticEquation::solve(std::span<const Vec3> impulse, std::span<Vec3> veloc
         for (std::size_t n = 0; n < s.held.size(); ++n)
             for (int a = 0; s.held[n] && a < 3; ++a)
                 if (s.held[n] >> a & 1) b[s.first + n][a] = 0;
-    failed_ |= !solver_->solve(b, x, {.relative = 1e-12, .absolute = 1e-300, .max_iterations = 5000}).converged;
+    failed_ |=
+        !solver_->solve(b, x, {.relative = 1e-12, .absolute = 1e-300, .max_iterations = 5000}).converged;
     std::copy_n(x.begin(), velocity.size(), velocity.begin());
 }
 
@@ -210,7 +215,8 @@ std::vector<Vec3> ElasticEquation::velocity_with(std::span<const Vec3> impulse) 
         for (std::size_t n = 0; n < s.held.size(); ++n)
             for (int a = 0; s.held[n] && a < 3; ++a)
                 if (s.held[n] >> a & 1) b[s.first + n][a] = 0;
-    failed_ |= !solver_->solve(b, x, {.relative = 1e-12, .absolute = 1e-300, .max_iterations = 5000}).converged;
+    failed_ |=
+        !solver_->solve(b, x, {.relative = 1e-12, .absolute = 1e-300, .max_iterations = 5000}).converged;
     for (std::size_t n = 0; n < x.size(); ++n) x[n] += v_[n];
     return x;
 }

@@ -1,0 +1,244 @@
+// Elastic bodies in water: the interface map, the coupled solve, and what follows from them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "coupling/cut_cell.h"
+#include "coupling/wet_elastic.h"
+#include "elastic_bodies.h"
+#include "fluid/grid/projection.h"
+#include "solid/rigid/rigid_body.h"
+#include "validate/case_tools.h"
+#include "worlds.h"
+
+using namespace flotsam;
+
+namespace {
+
+constexpr double density = 1000, step = 0.01;
+
+// A tank with an elastic block in it, at one moment, and all that a pressure solve needs.
+struct WetBlock {
+    Scenario scenario;
+    World world;
+    Obstacles obstacles;
+    std::shared_ptr<const Tiling> tiling;
+
+    WetBlock(Int3 cells, Vec3 size, Int3 lattice, Vec3 place, const ElasticMaterial& material,
+             double shake = 0, const Rotation& turn = {}) {
+        scenario = test::tank(cells, 0);
+        Solid solid;
+        solid.name = "block";
+        solid.motion = Motion::elastic;
+        solid.start = {place, turn};
+        solid.elastic = lattice_properties(size, lattice, material);
+        solid.elastic.newton_steps = 1;
+        scenario.solids.push_back(solid);
+        world.elastics = elastics_at_start(scenario);
+        ElasticBody& body = world.elastics[0];
+        body.position = shaken(body.position, shake);
+        tiling = whole_tiling(scenario.domain.cells);
+        const ElasticMesh& mesh = *body.mesh;
+        auto surface = std::make_shared<MeshSurface>(skin_of(body));
+        auto nodes = std::make_shared<SurfaceNodes>();
+        for (const TetPlace& at : mesh.skin_place) {
+            nodes->node.push_back(mesh.rest.tets[at.tet]);
+            nodes->weight.push_back(at.weight);
+        }
+        Obstacle obstacle{.shape = surface, .before = {}, .after = {}, .motion = {}, .cut = nullptr};
+        obstacle.deformation = std::make_shared<Deformation>(
+            Deformation{surface, surface, std::vector<Vec3>(surface->mesh().vertices.size())});
+        obstacle.nodes = nodes;
+        obstacle.cut =
+            std::make_shared<CutSolid>(cut_solid(surface->mesh(), cells, scenario.domain.h, {}, true));
+        obstacles = place_obstacles({obstacle}, scenario.domain, tiling);
+    }
+
+    struct Result {
+        std::vector<Vec3> velocity;
+        ProjectionReport report;
+        Field<double> potential;
+    };
+    // Everything starts from rest.
+    Result solve(double level, ElasticCoupling coupling = ElasticCoupling::strong, double dt = step,
+                 const SolverSettings& solver = {"multigrid", {1e-12, 1e-15, 2000}}) {
+        const Domain& domain = scenario.domain;
+        Field<double> phi(tiling, 0), source(tiling, 0);
+        for_each_cell(*tiling, domain.cells,
+                      [&](Int3 c, std::int64_t n) { phi[n] = domain.cell_center(c).y - level; });
+        MacGrid u;
+        for (auto& component : u) component = Field<double>(tiling, 0);
+        std::array<Field<char>, 3> changed;
+        const PressureSystem system =
+            pressure_system(domain, std::move(phi), scenario.gravity, density, obstacles);
+        WetElastic elastic(coupling);
+        std::vector<MovableBody> movable;
+        elastic.begin(scenario, world, world.elastics, {}, 0, dt, movable);
+        Result result{{}, {}, Field<double>(tiling, 0)};
+        result.report =
+            project(system, source, dt, solver, u, result.potential, changed, {&movable, {}, &elastic});
+        result.velocity = elastic.velocity(0);
+        return result;
+    }
+    const ElasticBody& body() const { return world.elastics[0]; }
+};
+
+Vec3 total_momentum(const ElasticBody& body, const std::vector<Vec3>& velocity) {
+    Vec3 sum;
+    for (std::size_t n = 0; n < velocity.size(); ++n) sum += body.mesh->mass[n] * velocity[n];
+    return sum;
+}
+
+const Rotation tilted = Rotation::about({1, 2, 3}, 0.7);
+
+}  // namespace
+
+TEST_CASE("what the nodes have of the surface adds up to it in every cell, clamped ones too") {
+    struct Case {
+        Vec3 size;
+        Int3 lattice;
+        Vec3 place;
+        double shake;
+        Rotation turn;
+    };
+    // The third is a plate thinner than a cell, the last one lies along the grid.
+    for (const Case& c : {Case{{0.3, 0.4, 0.2}, {3, 4, 2}, {0.51, 0.47, 0.5}, 0.01, {}},
+                          Case{{0.3, 0.4, 0.2}, {3, 4, 2}, {0.51, 0.47, 0.5}, 0, tilted},
+                          Case{{0.6, 0.02, 0.5}, {6, 1, 5}, {0.5, 0.503, 0.5}, 0.001, {}},
+                          Case{{0.25, 0.25, 0.25}, {2, 2, 2}, {0.5, 0.5, 0.5}, 0, {}}}) {
+        const WetBlock block({16, 16, 16}, c.size, c.lattice, c.place, {}, c.shake, c.turn);
+        const Obstacles& o = block.obstacles;
+        double largest_area = 0, wrong_area = 0, wrong_moment = 0;
+        Vec3 outward;
+        double lifted = 0;
+        for (const ObstaclePatch& patch : o.patches) {
+            Vec3 area = patch.area;
+            std::array<Vec3, 3> moment = patch.moment;
+            for (const NodePatch& entry : o.node_patches)
+                if (entry.cell == patch.cell) {
+                    area -= entry.area;
+                    for (int d = 0; d < 3; ++d) moment[d] -= entry.moment[d];
+                }
+            largest_area = std::max(largest_area, length(patch.area));
+            wrong_area = std::max(wrong_area, length(area));
+            for (const Vec3& row : moment) wrong_moment = std::max(wrong_moment, length(row));
+        }
+        for (const NodePatch& entry : o.node_patches) {
+            outward += entry.area;
+            lifted += entry.moment[1].y;
+        }
+        CHECK(largest_area > 0.1);
+        CHECK(wrong_area < 1e-12);
+        CHECK(wrong_moment < 1e-12);
+        CHECK(length(outward) < 1e-10);  // a closed surface
+        // By Gauss: the integral of y n_y is the volume.
+        CHECK(lifted == doctest::Approx(volume(block.body())).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("liquid and elastic body get equal and opposite impulses, and the liquid keeps its volume") {
+    for (const double rho : {10.0, 1000.0, 100000.0})
+        for (const double young : {1e3, 1e6, 1e9}) {
+            WetBlock block({16, 16, 16}, {0.3, 0.3, 0.3}, {3, 3, 3}, {0.52, 0.45, 0.49},
+                           {.young = young, .density = rho}, 0, tilted);
+            const auto [velocity, report, potential] = block.solve(0.8);
+            CHECK(report.solve.converged);
+            CHECK(report.largest_divergence < 1e-6);
+            const double mass = block.body().mesh->total_mass();
+            const Vec3 given = total_momentum(block.body(), velocity) - mass * step * block.scenario.gravity;
+            CHECK(length(given - report.loads[0].force * step) < 1e-8 * length(given));
+            CHECK(velocity[0].y * (rho < density ? 1 : rho > density ? -1 : 0) >= 0);
+        }
+}
+
+TEST_CASE("a stiff elastic body moves as a rigid one does") {
+    const Vec3 place{0.47, 0.42, 0.53};
+    const double rho = 300;
+    double before = 1;
+    for (const double young : {1e6, 1e7, 1e9}) {
+        WetBlock block({16, 16, 16}, {0.3, 0.2, 0.25}, {3, 2, 3}, place, {.young = young, .density = rho}, 0,
+                       tilted);
+        const auto elastic = block.solve(0.8);
+        // The same nodes and the same map, as a rigid body of the same mass and inertia.
+        MovableBody rigid;
+        const ElasticBody& body = block.body();
+        rigid.center = center_of_mass(body);
+        const double mass = body.mesh->total_mass();
+        rigid.inverse_mass = Vec3{1, 1, 1} / mass;
+        Mat3 inertia;
+        for (std::size_t n = 0; n < body.position.size(); ++n) {
+            const Vec3 r = body.position[n] - rigid.center;
+            for (int a = 0; a < 3; ++a) inertia.row[a][a] += body.mesh->mass[n] * dot(r, r);
+            inertia = inertia - Mat3::outer(r, r) * body.mesh->mass[n];
+        }
+        rigid.inverse_inertia = inertia.inverse();
+        rigid.free.velocity = block.scenario.gravity * step;
+        std::vector<MovableBody> bodies{rigid};
+        Obstacles obstacles = block.obstacles;
+        obstacles.node_patches.clear();
+        Field<double> phi(block.tiling, 0), source(block.tiling, 0), potential(block.tiling, 0);
+        for_each_cell(*block.tiling, block.scenario.domain.cells,
+                      [&](Int3 c, std::int64_t n) { phi[n] = block.scenario.domain.cell_center(c).y - 0.8; });
+        MacGrid u;
+        for (auto& component : u) component = Field<double>(block.tiling, 0);
+        std::array<Field<char>, 3> changed;
+        const PressureSystem system = pressure_system(block.scenario.domain, std::move(phi),
+                                                      block.scenario.gravity, density, obstacles);
+        const ProjectionReport report = project(system, source, step, {"multigrid", {1e-12, 1e-15, 2000}}, u,
+                                                potential, changed, {&bodies});
+        CHECK(report.solve.converged);
+        const Vec3 mean = total_momentum(body, elastic.velocity) / mass;
+        const double off = length(mean - bodies[0].motion.velocity) / length(bodies[0].motion.velocity);
+        CHECK(off < before);
+        before = off;
+    }
+    // What clamping takes from faces acts in the middle of a rigid body's patch, and all over an elastic
+    // one's.
+    CHECK(before < 2e-3);
+}
+
+TEST_CASE("water at rest on a body at rest: nothing moves but what gravity presses together") {
+    // As heavy as water and stiff: the nodes' loads are the exact integrals of the pressure.
+    WetBlock block({16, 16, 16}, {0.3, 0.3, 0.3}, {3, 3, 3}, {0.517, 0.431, 0.5},
+                   {.young = 1e12, .density = density}, 0, tilted);
+    const auto [velocity, report, potential] = block.solve(0.8);
+    double fastest = 0;
+    for (const Vec3 v : velocity) fastest = std::max(fastest, length(v));
+    CHECK(fastest < 1e-6);
+}
+
+TEST_CASE("weak coupling gives a light body far too much, and damping alone ignores its stiffness") {
+    WetBlock block({16, 16, 16}, {0.3, 0.3, 0.3}, {3, 3, 3}, {0.5, 0.45, 0.5},
+                   {.young = 1e6, .density = 100});
+    const double mass = block.body().mesh->total_mass();
+    const double strong = total_momentum(block.body(), block.solve(0.8).velocity).y / mass;
+    const double weak =
+        total_momentum(block.body(), block.solve(0.8, ElasticCoupling::weak).velocity).y / mass;
+    // The added mass of a cube is about two thirds of what it displaces: (1 - s) / (s + 0.67) g dt; the weak
+    // one has (1 - s) / s g dt: all of the buoyancy and none of the added mass.
+    CHECK(strong == doctest::Approx(0.9 / 0.77 * 9.81 * step).epsilon(0.15));
+    CHECK(weak == doctest::Approx(0.9 / 0.1 * 9.81 * step).epsilon(0.05));
+    const auto damped = block.solve(0.8, ElasticCoupling::damping);
+    CHECK(damped.report.solve.converged);
+    // Of itself it moves rightly; but its nodes do not hold together: their velocities differ more.
+    const auto spread = [&](const std::vector<Vec3>& v) {
+        const Vec3 mean = total_momentum(block.body(), v) / mass;
+        double most = 0;
+        for (const Vec3 each : v) most = std::max(most, length(each - mean));
+        return most;
+    };
+    CHECK(spread(damped.velocity) > 5 * spread(block.solve(0.8).velocity));
+}
+
+TEST_CASE("held nodes stay, and moved ones go where they are told") {
+    WetBlock block({16, 16, 16}, {0.2, 0.5, 0.2}, {2, 5, 2}, {0.5, 0.4, 0.5}, {.young = 1e5, .density = 200});
+    ElasticProperties& elastic = block.scenario.solids[0].elastic;
+    Pin pin;
+    for (std::size_t n = 0; n < block.body().position.size(); ++n)
+        if (block.body().position[n].y > 0.64) pin.nodes.push_back(int(n));
+    pin.script.velocity = Vec3{0.1, 0, 0};
+    elastic.pins.push_back(pin);
+    const auto [velocity, report, potential] = block.solve(0.8);
+    CHECK(report.solve.converged);
+    for (const int n : pin.nodes) CHECK(length(velocity[n] - Vec3{0.1, 0, 0}) < 1e-12);
+}
