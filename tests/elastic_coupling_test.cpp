@@ -38,20 +38,7 @@ struct WetBlock {
         ElasticBody& body = world.elastics[0];
         body.position = shaken(body.position, shake);
         tiling = whole_tiling(scenario.domain.cells);
-        const ElasticMesh& mesh = *body.mesh;
-        auto surface = std::make_shared<MeshSurface>(skin_of(body));
-        auto nodes = std::make_shared<SurfaceNodes>();
-        for (const TetPlace& at : mesh.skin_place) {
-            nodes->node.push_back(mesh.rest.tets[at.tet]);
-            nodes->weight.push_back(at.weight);
-        }
-        Obstacle obstacle{.shape = surface, .before = {}, .after = {}, .motion = {}, .cut = nullptr};
-        obstacle.deformation = std::make_shared<Deformation>(
-            Deformation{surface, surface, std::vector<Vec3>(surface->mesh().vertices.size())});
-        obstacle.nodes = nodes;
-        obstacle.cut =
-            std::make_shared<CutSolid>(cut_solid(surface->mesh(), cells, scenario.domain.h, {}, true));
-        obstacles = place_obstacles({obstacle}, scenario.domain, tiling);
+        obstacles = place_obstacles({still_elastic_obstacle(body, scenario.domain)}, scenario.domain, tiling);
     }
 
     struct Result {

@@ -72,7 +72,8 @@ TEST_CASE("an elastic solid needs little, and what it cannot have is refused in 
     CHECK(refusal(jelly(
               "elastic = { model = \"linear\", poisson = 0.45, spacing = 0.1, stiffness_damping = 0.01 }")) ==
           "");
-    CHECK(refused(jelly("[[liquid.fill]]\nlevel = 0.2"), "elastic solids and liquid together yet"));
+    CHECK(refusal(jelly("[[liquid.fill]]\nlevel = 0.2")) == "");
+    CHECK(refused(jelly("slip = 0.5\n[[liquid.fill]]\nlevel = 0.2"), "cannot rub on elastic solids"));
     CHECK(refused(jelly("elastic = { cells = [3, 3, 3] }", "sphere = 0.2"), "only a box"));
     CHECK(refused(jelly("elastic = { cells = [3, 3, 3], spacing = 0.1 }"), "exclude each other"));
     CHECK(refused(jelly("elastic = { spacing = 0.001 }"), "tetrahedra"));

@@ -160,6 +160,14 @@ name = "volume"
 volume = "cube"
 )";
 
+// The same in a wave.
+std::string wet_elastic_scene() {
+    return elastic_scene + std::string(R"(
+[[liquid.fill]]
+box = { min = [0, 0, 0], max = [0.3, 0.6, 1] }
+)");
+}
+
 class Program {
   public:
     explicit Program(std::vector<std::string> arguments) {
@@ -314,6 +322,10 @@ TEST_CASE("the same with rigid bodies, contacts and joints") {
 
 TEST_CASE("the same with elastic bodies") { kill_and_resume(Runs(elastic_scene), 2, 2); }
 
+TEST_CASE("the same with elastic bodies in water") {
+    kill_and_resume(Runs(wet_elastic_scene().c_str()), 2, 2);
+}
+
 TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code") {
     const Runs runs;
     const Program program(runs.arguments("a"));
@@ -328,6 +340,7 @@ TEST_CASE("1, 2 and 7 threads give the same bytes") {
     compare_threads(Runs());
     compare_threads(Runs(bodies_scene));
     compare_threads(Runs(elastic_scene));
+    compare_threads(Runs(wet_elastic_scene().c_str()));
     for (const SolidScene& entry : solid_scenes) {
         CAPTURE(entry.file);
         compare_threads(Runs(entry.file, entry.small));

@@ -106,6 +106,25 @@ BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next,
     return ledger;
 }
 
+// Adds what the elastic bodies received in a step that gave them the velocities of `next`.
+void add_elastic(BodyLedger& ledger, const World& now, const World& next, const ElasticEquation& equation,
+                 const Scenario& scenario, double dt) {
+    for (std::size_t b = 0; b < next.elastics.size(); ++b) {
+        const ElasticBody& body = next.elastics[b];
+        const ElasticEquation::Received received = equation.received(b);
+        const Vec3 weight = scenario.gravity * (body.mesh->total_mass() * dt);
+        const Vec3 liquid = next.loads[body.solid].force * dt;
+        Vec3 rest = momentum(body) - momentum(now.elastics[b]) - received.outside - received.damping -
+                    received.contacts - liquid;
+        ledger.gravity += weight;
+        ledger.liquid += liquid;
+        ledger.contacts += received.contacts;
+        ledger.held += received.outside - weight + received.damping;
+        if (!scenario.solids[body.solid].elastic.pins.empty()) ledger.held += rest, rest = {};
+        ledger.unaccounted += rest;
+    }
+}
+
 // How a body moves, seen from its pose's position.
 Twist motion_of(const MovableBody& body, const Pose& pose) {
     return {body.motion.at(pose.position - body.center), body.motion.spin};
@@ -116,9 +135,9 @@ Twist motion_of(const MovableBody& body, const Pose& pose) {
 Capabilities CutCell::capabilities() const {
     return {.liquid = true,
             .motions = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
-            .wet_elastic = true,
             .open_walls = true,
-            .strong = true};
+            .strong = wet_elastic_.coupling() == ElasticCoupling::strong,
+            .comparison = wet_elastic_.coupling() != ElasticCoupling::strong};
 }
 
 double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
@@ -159,17 +178,17 @@ std::shared_ptr<const SurfaceNodes> CutCell::nodes_of(const std::vector<ElasticB
     if (surface_nodes_[body]) return surface_nodes_[body];
     int first = 0;
     for (std::size_t b = 0; b < body; ++b) first += int(bodies[b].position.size());
-    const ElasticMesh& mesh = *bodies[body].mesh;
-    SurfaceNodes nodes;
-    for (const TetPlace& place : mesh.skin_place) {
-        nodes.node.emplace_back();
-        nodes.weight.push_back(place.weight);
-        for (int k = 0; k < 4; ++k) nodes.node.back()[k] = first + mesh.rest.tets[place.tet][k];
-    }
-    return surface_nodes_[body] = std::make_shared<SurfaceNodes>(std::move(nodes));
+    return surface_nodes_[body] = std::make_shared<SurfaceNodes>(skin_nodes(*bodies[body].mesh, first));
 }
 
 namespace {
+
+// In two dimensions an elastic body is as thick as the slab; particles shall not see its front and back.
+TriangleMesh through_slab(TriangleMesh mesh, const Domain& domain) {
+    if (domain.flat())
+        for (Vec3& v : mesh.vertices) v.z += 100 * (v.z - 0.5 * domain.h);
+    return mesh;
+}
 
 // The number of solid `s` among the elastic bodies, or -1.
 int elastic_number(const std::vector<ElasticBody>& bodies, std::size_t s) {
@@ -195,8 +214,8 @@ std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const 
         if (const int b = elastic_number(until.elastics, i); b >= 0) {
             obstacle.before = obstacle.after = {};
             obstacle.nodes = nodes_of(until.elastics, std::size_t(b));
-            auto before = surface_of(solid, skin_of(from.elastics[b]));
-            auto after = surface_of(solid, skin_of(until.elastics[b]));
+            auto before = surface_of(solid, through_slab(skin_of(from.elastics[b]), scenario.domain));
+            auto after = surface_of(solid, through_slab(skin_of(until.elastics[b]), scenario.domain));
             std::vector<Vec3> still(after->mesh().vertices.size());
             obstacle.deformation = std::make_shared<Deformation>(
                 Deformation{std::move(before), std::move(after), std::move(still)});
@@ -226,8 +245,8 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
         if (fixed) obstacle.cut = fixed_cuts_[s];
         if (obstacle.cut) return;
         if (const int b = elastic_number(until.elastics, std::size_t(s)); b >= 0) {
-            obstacle.cut = std::make_shared<CutSolid>(cut_solid(
-                obstacle.deformation->after->mesh(), scenario.domain.cells, scenario.domain.h, {}, true));
+            obstacle.cut = std::make_shared<CutSolid>(
+                cut_solid(skin_of(until.elastics[b]), scenario.domain.cells, scenario.domain.h, {}, true));
             return;
         }
         // Elastic bodies are left out where there is no liquid.
@@ -449,6 +468,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
             next.support.push_back({pressed[b], contacts->given()[b]});
         contacts->repair(next.bodies);
     }
+    if (wet_elastic) add_elastic(ledger.bodies, now, next, wet_elastic_.equation(), scenario, dt);
     stage_done("pressure");
     if (!report.solve.converged) return report.reject("the pressure solve did not converge");
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");

@@ -10,12 +10,19 @@ template <class S>
 std::unique_ptr<Scheme> make() {
     return std::make_unique<S>();
 }
+std::unique_ptr<Scheme> cut_cell(ElasticCoupling coupling) { return std::make_unique<CutCell>(coupling); }
 }  // namespace
 
 const std::vector<SchemeEntry>& schemes() {
     static const std::vector<SchemeEntry> entries{
         {"cut-cell", "liquid on a MAC grid, carried by particles, solved at the true surface (Zarifi 2017)",
          make<CutCell>},
+        {"cut-cell-weak",
+         "as cut-cell, but liquid and elastic solids are solved in turns: for comparison (Zarifi 2017, 6.3)",
+         [] { return cut_cell(ElasticCoupling::weak); }},
+        {"cut-cell-damping",
+         "as cut-cell, but elastic forces act before the pressure: for comparison (Zarifi 2017, 6.3)",
+         [] { return cut_cell(ElasticCoupling::damping); }},
         {"marker-springs", "liquid marked by particles, repelled by solids made of springs (Génevaux 2003)",
          make<MarkerSprings>},
     };

@@ -16,10 +16,10 @@ struct Capabilities {
     // Of the liquid's velocity; the first is what a scene gets unasked.
     std::vector<Carrier> carriers{Carrier::apic, Carrier::flip, Carrier::markers};
     std::vector<Motion> motions{};  // of solids
-    bool wet_elastic = false;       // elastic solids together with liquid
     bool open_walls = false;
     bool viscosity = false;
-    bool strong = false;  // fluid and solids are solved together
+    bool strong = false;      // fluid and solids are solved together
+    bool comparison = false;  // a weaker variant of another method: not judged by itself
 };
 
 class Scheme {

@@ -8,6 +8,26 @@
 
 namespace flotsam {
 
+SurfaceNodes skin_nodes(const ElasticMesh& mesh, int first) {
+    SurfaceNodes nodes;
+    for (const TetPlace& place : mesh.skin_place) {
+        nodes.node.emplace_back();
+        nodes.weight.push_back(place.weight);
+        for (int k = 0; k < 4; ++k) nodes.node.back()[k] = first + mesh.rest.tets[place.tet][k];
+    }
+    return nodes;
+}
+
+Obstacle still_elastic_obstacle(const ElasticBody& body, const Domain& domain) {
+    const auto surface = std::make_shared<MeshSurface>(skin_of(body));
+    Obstacle obstacle{.shape = surface, .before = {}, .after = {}, .motion = {}, .cut = nullptr};
+    obstacle.deformation = std::make_shared<Deformation>(
+        Deformation{surface, surface, std::vector<Vec3>(surface->mesh().vertices.size())});
+    obstacle.nodes = std::make_shared<SurfaceNodes>(skin_nodes(*body.mesh, 0));
+    obstacle.cut = std::make_shared<CutSolid>(cut_solid(surface->mesh(), domain.cells, domain.h, {}, true));
+    return obstacle;
+}
+
 void WetElastic::begin(const Scenario& scenario, const World& now, const std::vector<ElasticBody>& elastics,
                        const std::vector<RigidBody>& bodies, double time, double dt,
                        std::vector<MovableBody>& movable) {

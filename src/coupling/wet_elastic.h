@@ -16,9 +16,15 @@ enum class ElasticCoupling {
     weak      // the liquid meets them as they moved before; they feel its pressure after it
 };
 
+// The nodes that carry a body's skin, when its first one has this number.
+SurfaceNodes skin_nodes(const ElasticMesh& mesh, int first);
+// A body that stands alone and still, cut into a grid: for a single solve.
+Obstacle still_elastic_obstacle(const ElasticBody& body, const Domain& domain);
+
 class WetElastic final : public YieldingSolids {
   public:
     explicit WetElastic(ElasticCoupling coupling) : coupling_(coupling) {}
+    ElasticCoupling coupling() const { return coupling_; }
 
     // Starts a solve for bodies that are where they are in the middle of a step, at `time`; `movable` are the
     // rigid ones, whose free motion changes by what elastic ones push them.

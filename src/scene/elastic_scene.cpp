@@ -69,7 +69,15 @@ TetMesh read_tets(SceneReader& reader, const TomlNode& entry, const Solid& solid
             return {};
         }
     }
-    const Box bounds = flotsam::bounds(solid.shape.mesh);
+    Box bounds = flotsam::bounds(solid.shape.mesh);
+    if (reader.flat) {
+        if (!box) {
+            mistakes.add(entry.at("shape").place, "in two dimensions only boxes can be elastic",
+                         "write shape = { box = [...] }, or remove 'dimensions = 2'");
+            return {};
+        }
+        bounds.low.z = -0.5 * reader.domain.h, bounds.high.z = 0.5 * reader.domain.h;
+    }
     const Vec3 size = bounds.high - bounds.low;
     if (cells) {
         if (!box) {
@@ -78,7 +86,8 @@ TetMesh read_tets(SceneReader& reader, const TomlNode& entry, const Solid& solid
             return {};
         }
         Int3 count;
-        for (int a = 0; a < 3; ++a) count[a] = int(cells->items[a].number);
+        for (int a = 0; a < (reader.flat ? 2 : 3); ++a) count[a] = int(cells->items[a].number);
+        if (reader.flat) count.z = 1;
         if (6.0 * count.x * count.y * count.z > most_tets) {
             mistakes.add(cells->place,
                          fmt::format("these are {} tetrahedra", 6.0 * count.x * count.y * count.z),
@@ -87,7 +96,7 @@ TetMesh read_tets(SceneReader& reader, const TomlNode& entry, const Solid& solid
         }
         return tet_lattice(bounds.low, bounds.high, count);
     }
-    const double thinnest = std::min({size.x, size.y, size.z});
+    const double thinnest = reader.flat ? std::min(size.x, size.y) : std::min({size.x, size.y, size.z});
     const double spacing = given ? given->number : std::min(reader.domain.h, thinnest / 3);
     const Place place = given ? given->place : entry.place;
     const double cubes = size.x * size.y * size.z / (spacing * spacing * spacing);
@@ -99,6 +108,7 @@ TetMesh read_tets(SceneReader& reader, const TomlNode& entry, const Solid& solid
     if (box) {
         Int3 count;
         for (int a = 0; a < 3; ++a) count[a] = std::max(1, int(std::round(size[a] / spacing)));
+        if (reader.flat) count.z = 1;
         return tet_lattice(bounds.low, bounds.high, count);
     }
     TetMesh mesh = stuff(*solid.shape.distance, spacing);
@@ -343,11 +353,6 @@ void read_elastic(SceneReader& reader, const TomlNode& entry, Solid& solid) {
                              "write motion = \"elastic\", or remove it");
         return;
     }
-    if (reader.flat) {
-        mistakes.add(entry.at("motion").place, "there are no elastic solids in two dimensions yet",
-                     "remove 'dimensions = 2'");
-        return;
-    }
     for (const char* key : {"density", "stiffness"})
         if (!entry.find(key))
             mistakes.add(entry.place, fmt::format("an elastic solid needs its {}", key),
@@ -379,6 +384,7 @@ void read_elastic(SceneReader& reader, const TomlNode& entry, Solid& solid) {
     if (const TomlNode* steps = find_in(entry, "newton_steps")) elastic.newton_steps = int(steps->integer);
     if (const TomlNode* tolerance = find_in(entry, "newton_tolerance"))
         elastic.newton_tolerance = tolerance->number;
+    if (reader.flat) elastic.pins.push_back(hold_flat(*elastic.mesh));
     read_pins(reader, entry, solid, elastic);
     read_loads(reader, entry, solid, elastic);
 }

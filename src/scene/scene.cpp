@@ -211,12 +211,11 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
     const std::vector<TomlNode>& entries = reader.root.entries("solid");
     const bool wet = !scenario.liquid.fills.empty() || !scenario.liquid.emitters.empty();
     for (std::size_t n = 0; n < solids.size(); ++n) {
-        if (wet && solids[n].motion == Motion::elastic && !capabilities.wet_elastic)
+        if (wet && solids[n].motion == Motion::elastic && solids[n].slip < 1)
             reader.mistakes.add(
-                entries[n].at("motion").place,
-                fmt::format("the method {} cannot bring elastic solids and liquid together yet (\"{}\")",
-                            node.text, solids[n].name),
-                "this is coming; until then remove the liquid, or write motion = \"rigid\"");
+                entries[n].at("slip").place,
+                fmt::format("liquid cannot rub on elastic solids yet (\"{}\")", solids[n].name),
+                "remove 'slip', or write motion = \"rigid\"");
         if (std::find(capabilities.motions.begin(), capabilities.motions.end(), solids[n].motion) !=
             capabilities.motions.end())
             continue;

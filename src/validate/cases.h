@@ -23,6 +23,9 @@ void validate_cantilever(const ValidationRun& run);
 void validate_rigid_rotation(const ValidationRun& run);
 void validate_cook(const ValidationRun& run);
 void validate_turek_hron(const ValidationRun& run);
+void validate_plate_column(const ValidationRun& run);
+void validate_elastic_gate(const ValidationRun& run);
+void validate_zarifi(const ValidationRun& run);
 void validate_rigid_alone(const ValidationRun& run);
 
 }  // namespace flotsam

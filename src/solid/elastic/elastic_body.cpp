@@ -107,6 +107,13 @@ ElasticBody make_elastic_body(int solid, const ElasticProperties& properties, co
     return body;
 }
 
+Pin hold_flat(const ElasticMesh& mesh) {
+    Pin pin;
+    for (std::size_t n = 0; n < mesh.rest.nodes.size(); ++n) pin.nodes.push_back(int(n));
+    pin.axes = {false, false, true};
+    return pin;
+}
+
 TriangleMesh skin_of(const ElasticMesh& mesh, const std::vector<Vec3>& position) {
     TriangleMesh skin{std::vector<Vec3>(mesh.skin.vertices.size()), mesh.skin.triangles};
     parallel_for(std::ssize(skin.vertices), grain, [&](std::int64_t v) {

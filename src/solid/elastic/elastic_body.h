@@ -50,6 +50,9 @@ struct Pin {
     double release = 1e300;  // until then [s]
 };
 
+// Two dimensions: nothing moves along z (plane strain).
+Pin hold_flat(const ElasticMesh& mesh);
+
 // Forces that do not depend on how the body moves.
 struct ElasticLoad {
     std::vector<int> nodes;       // a point load: `force` is shared among them

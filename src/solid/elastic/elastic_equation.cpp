@@ -173,6 +173,8 @@ bool ElasticEquation::linearize(bool elasticity) {
                 push[row.block[k]] -= row.stiffness * change * row.coefficient[k];
         }
         for (std::size_t n = 0; n < push.size(); ++n) descent_[n] += push[n];
+        contact_push_ = std::move(push);
+        contact_rows_ = terms.rows;
         for (std::size_t i = 0; i < contacts_.size(); ++i)
             pressed_[i] = gap_at_end(contacts_[i], towards, dt_) < 0;
     }
@@ -188,7 +190,6 @@ bool ElasticEquation::linearize(bool elasticity) {
     }
     std::vector<BlockRow> rows = std::move(terms.rows);
     std::erase_if(rows, [](const BlockRow& row) { return row.stiffness == 0; });
-    contact_rows_ = rows;
     for (Body& s : bodies_) rows = absorb(std::move(rows), int(s.first), s.matrix);
     for (Body& s : bodies_) system_.parts.push_back({&s.matrix, s.preconditioner.get(), s.at});
     system_.rows = std::move(rows);
@@ -225,6 +226,13 @@ bool ElasticEquation::changed(std::vector<Vec3> v) {
     correction_ = dt_ / edge_ * parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) {
                       return length(v[n] - v_[n]);
                   });
+    for (const BlockRow& row : contact_rows_) {
+        double change = 0;
+        for (int k = 0; k < row.count; ++k)
+            change += dot(row.coefficient[k], v[row.block[k]] - v_[row.block[k]]);
+        for (int k = 0; k < row.count; ++k)
+            contact_push_[row.block[k]] -= row.stiffness * change * row.coefficient[k];
+    }
     v_ = std::move(v);
     bool again = update_friction(contacts_, v_, dt_, friction_);
     for (std::size_t i = 0; i < contacts_.size(); ++i)
@@ -281,11 +289,24 @@ SolidEquation ElasticEquation::equation(bool factors) const {
         if (factors) add_factors(s, equation.factors);
     }
     equation.rows = system_.rows;
-    if (factors) equation.factors.insert(equation.factors.end(), contact_rows_.begin(), contact_rows_.end());
+    for (const BlockRow& row : contact_rows_)
+        if (factors && row.stiffness > 0) equation.factors.push_back(row);
     equation.from.assign(v_.begin(), v_.begin() + std::ptrdiff_t(nodes_));
     equation.push.assign(descent_.begin(), descent_.begin() + std::ptrdiff_t(nodes_));
     equation.before.assign(before_.begin(), before_.begin() + std::ptrdiff_t(nodes_));
     return equation;
+}
+
+ElasticEquation::Received ElasticEquation::received(std::size_t body) const {
+    const Body& s = bodies_[body];
+    const double late = s.midpoint ? 0.5 : 1, slow = s.mesh->material.mass_damping;
+    Received sum;
+    for (std::size_t n = 0; n < s.start.size(); ++n) {
+        sum.outside += dt_ * s.force[n];
+        sum.damping -= dt_ * slow * s.mesh->mass[n] * (late * v_[s.first + n] + (1 - late) * s.velocity[n]);
+        sum.contacts += contact_push_[s.first + n];
+    }
+    return sum;
 }
 
 std::vector<Mat3> ElasticEquation::own_blocks() const {

@@ -52,6 +52,14 @@ class ElasticEquation {
     // further than Newton's tolerance from where S was made.
     bool changed(std::vector<Vec3> v);
 
+    // What a body received in the step, beside what the caller gave it [kg m/s].
+    struct Received {
+        Vec3 outside;   // gravity and loads
+        Vec3 damping;   // of its mass
+        Vec3 contacts;  // with all that is not itself
+    };
+    Received received(std::size_t body) const;
+
     // Whether a further round is allowed.
     bool may_go_on() const;
     Twist partner_motion(std::size_t partner) const {
@@ -102,7 +110,8 @@ class ElasticEquation {
     mutable bool failed_ = false;
     std::vector<Vec3> v_, before_, descent_;
     bool elasticity_ = true;              // takes part in S
-    std::vector<BlockRow> contact_rows_;  // of S, absorbed or not
+    std::vector<BlockRow> contact_rows_;
+    std::vector<Vec3> contact_push_;  // impulses of the contacts that S knows, at v_
     BlockSystem system_;
     std::unique_ptr<BlockSolver> solver_;
 };
