@@ -229,3 +229,100 @@ TEST_CASE("held nodes stay, and moved ones go where they are told") {
     CHECK(report.solve.converged);
     for (const int n : pin.nodes) CHECK(length(velocity[n] - Vec3{0.1, 0, 0}) < 1e-12);
 }
+
+namespace {
+
+// A platform from wall to wall, held at its ends, with water on it; two-dimensional.
+Scenario water_on_platform(int cells, double thickness) {
+    Scenario s = test::tank({cells, cells, 1}, 0);
+    const double h = s.domain.h, bottom = 0.4123;
+    s.liquid.fills = {{make_box({0, bottom + thickness, 0}, {1, bottom + thickness + 0.2, h}), {}}};
+    Solid platform;
+    platform.name = "platform";
+    platform.motion = Motion::elastic;
+    platform.start.position = {0, bottom, 0};
+    ElasticProperties& elastic = platform.elastic;
+    // So that it sags alike at any thickness, by some centimetres.
+    const double young = 800 / std::pow(thickness, 3);
+    elastic.mesh = std::make_shared<ElasticMesh>(make_elastic_mesh(
+        tet_lattice({}, {1, thickness, h}, {2 * cells, 2, 1}), {.young = young, .density = density}));
+    elastic.pins.push_back(hold_flat(*elastic.mesh));
+    Pin ends;
+    for (std::size_t n = 0; n < elastic.mesh->rest.nodes.size(); ++n)
+        if (const double x = elastic.mesh->rest.nodes[n].x; x < 1e-9 || x > 1 - 1e-9)
+            ends.nodes.push_back(int(n));
+    elastic.pins.push_back(ends);
+    platform.shape.mesh = elastic.mesh->skin;
+    platform.shape.distance = std::make_shared<MeshSurface>(platform.shape.mesh);
+    s.solids.push_back(platform);
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("a soft platform holds water for ten seconds, two cells thick or a third of one") {
+    for (const double in_cells : {2.0, 1.0 / 3}) {
+        CAPTURE(in_cells);
+        constexpr int cells = 24;
+        Scenario scenario = water_on_platform(cells, in_cells / cells);
+        double lowest = 1, start = 0, lost = 0, sag = 0;
+        simulate(scenario, "cut-cell", 10, [&](const World& world, double) {
+            const ElasticBody& platform = world.elastics[0];
+            for (const Vec3 p : platform.position) lowest = std::min(lowest, p.y);
+            sag = std::max(sag, scenario.solids[0].start.position.y - lowest);
+            const auto& places = world.liquid.particles.position;
+            if (start == 0) start = double(places.size());
+            lost = start - double(places.size());
+            for (const Vec3f& p : places) lost += p.y < lowest;
+        });
+        CHECK(start > 400);
+        CHECK(lost <= 1e-3 * start);
+        CHECK(sag > 0.001);  // it does give way
+        CHECK(sag < 0.2);
+    }
+}
+
+TEST_CASE("water inside an elastic shell stays inside, full or half full") {
+    // A cube of rubber with a cubic hole.
+    for (const double fill : {1.0, 0.5}) {
+        CAPTURE(fill);
+        Scenario s = test::tank({20, 20, 20}, 0);
+        Solid shell;
+        shell.name = "shell";
+        shell.motion = Motion::elastic;
+        shell.start.position = {0.5, 0.3, 0.5};
+        TetMesh mesh = tet_lattice({-0.2, -0.2, -0.2}, {0.2, 0.2, 0.2}, {6, 6, 6});
+        std::erase_if(mesh.tets, [&](const auto& tet) {
+            Vec3 center;
+            for (const int n : tet) center += mesh.nodes[n] / 4.0;
+            return std::max({std::abs(center.x), std::abs(center.y), std::abs(center.z)}) < 0.2 / 1.5;
+        });
+        std::vector<int> number(mesh.nodes.size(), -1);
+        std::vector<Vec3> used;
+        for (auto& tet : mesh.tets)
+            for (int& n : tet) {
+                if (number[n] < 0) number[n] = int(used.size()), used.push_back(mesh.nodes[n]);
+                n = number[n];
+            }
+        mesh.nodes = used;
+        shell.elastic.mesh = std::make_shared<ElasticMesh>(
+            make_elastic_mesh(std::move(mesh), {.young = 1e6, .density = density}));
+        shell.shape.mesh = shell.elastic.mesh->skin;
+        shell.shape.distance = std::make_shared<MeshSurface>(shell.shape.mesh);
+        s.solids.push_back(shell);
+        constexpr double inner = 0.4 / 3;
+        s.liquid.fills = {{make_box(Vec3{0.5 - inner, 0.3 - inner, 0.5 - inner},
+                                    Vec3{0.5 + inner, 0.3 - inner + 2 * inner * fill, 0.5 + inner}),
+                           {}}};
+        double count = 0, inside = 0;
+        simulate(s, "cut-cell", 0.5, [&](const World& world, double) {
+            const MeshSurface skin(skin_of(world.elastics[0]));
+            Box box = skin.bounds();
+            count = double(world.liquid.particles.position.size());
+            inside = 0;
+            for (const Vec3f& p : world.liquid.particles.position) inside += box.contains(Vec3(p));
+        });
+        CHECK(count > 500);
+        CHECK(inside == count);
+    }
+}

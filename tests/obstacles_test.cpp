@@ -272,3 +272,50 @@ TEST_CASE("a closed box that is full has no bubbles, however large") {
         CHECK((phi(10, 2, 10) < 0) == (liquid == room));
     }
 }
+
+TEST_CASE(
+    "a pocket of less than a cell's volume is left out of the solve, a larger one and open water are not") {
+    Domain domain;
+    domain.cells = {24, 16, 16};
+    domain.h = 1.0 / 16;
+    const auto tiling = whole_tiling(domain.cells);
+    // Two thick boxes, each with a cavity: of 0.8 and of 1.3 cells along its edges, neither on the grid's
+    // planes.
+    TriangleMesh boxes;
+    const auto add_box = [&](Vec3 center, double edge, bool inside_out) {
+        const int first = int(boxes.vertices.size());
+        const TriangleMesh box = solid_box(Vec3{1, 1, 1} * (edge * domain.h)).mesh;
+        for (const Vec3 v : box.vertices) boxes.vertices.push_back(v + center * domain.h);
+        for (auto [a, b, c] : box.triangles) {
+            if (inside_out) std::swap(b, c);
+            boxes.triangles.push_back({first + a, first + b, first + c});
+        }
+    };
+    const Vec3 small{6.4, 6.3, 7.1}, large{16.6, 6.7, 7.4};
+    for (const Vec3 center : {small, large}) add_box(center, 6.1, false);
+    add_box(small, 0.8, true);
+    add_box(large, 1.3, true);
+    const Obstacles obstacles =
+        place_obstacles({{make_box(Vec3{}, domain.size()),
+                          {},
+                          {},
+                          1.0,
+                          {},
+                          std::make_shared<CutSolid>(cut_solid(boxes, domain.cells, domain.h))}},
+                        domain, tiling);
+    Field<double> phi(tiling, 1);
+    for_each_cell(*tiling, domain.cells,
+                  [&](Int3 c, std::int64_t n) { phi[n] = domain.cell_center(c).y - 0.8; });
+    const auto is_liquid = [&](const PressureSystem& system, Vec3 at) {
+        return system.phi(domain.cell_of(at * domain.h)) < 0;
+    };
+    PressureSystem system = pressure_system(domain, phi, {0, -9.81, 0}, 1000, obstacles);
+    REQUIRE(system.sealed.size() == 2);
+    CHECK(leave_out_slits(system, obstacles.open_volume));
+    CHECK(!is_liquid(system, small));
+    CHECK(is_liquid(system, large));
+    CHECK(is_liquid(system, {11.5, 6, 7}));  // between the boxes
+    PressureSystem rest = pressure_system(domain, std::move(system.phi), {0, -9.81, 0}, 1000, obstacles);
+    CHECK(rest.sealed.size() == 1);
+    CHECK(!leave_out_slits(rest, obstacles.open_volume));
+}

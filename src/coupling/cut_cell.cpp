@@ -24,28 +24,6 @@ namespace flotsam {
 
 namespace {
 
-// Between faces that touch, cut cells leave slits that no free surface reaches. Each wants its volume kept
-// and can only push the same few bodies: more slits than the bodies have freedoms, and there is no answer at
-// all (a block on a plank threw water at 300 m/s). What holds less than a cell's worth of liquid is left out
-// of the solve, and contacts hold the bodies there. Says whether there was any.
-bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume) {
-    constexpr std::int64_t block = Tiling::side * Tiling::side * Tiling::side;
-    const Tiling& tiling = system.network.tiling();
-    bool any = false;
-    for (const std::vector<std::int64_t>& pocket : system.sealed) {
-        std::vector<std::int64_t> cells;
-        double volume = 0;
-        for (const std::int64_t n : pocket) {
-            cells.push_back(system.phi.tiling().find(tiling.first_cell(n / block)) + n % block);
-            volume += open_volume[cells.back()];
-        }
-        if (volume >= 1) continue;
-        for (const std::int64_t n : cells) system.phi[n] = system.domain->h;
-        any = true;
-    }
-    return any;
-}
-
 // How a body moves once friction has acted on it: V' = V + W (f - D (V' - V)), W its inverse mass.
 Twist after_drag(const MovableBody& body, const Drag& drag) {
     using Matrix = Eigen::Matrix<double, 6, 6>;
@@ -352,7 +330,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     Exchange out, in;
     if (!closed) {
         out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
-        in = emit(liquid.particles, domain, settings, ctx.time, dt, middle);
+        in = emit(liquid.particles, domain, settings, ctx.time, dt, middle, solids);
     }
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);

@@ -12,6 +12,11 @@
 //   Section 4.5    markers                    advance_particles, surface_from_particles
 //   Section 4.6    extrapolation              extrapolate, constrain_velocity
 //   Section 5.2.3  rigid bodies               project: (A + J C J^T) x = b, BodyTerm, LowRank
+//   Alg. 4, 1      positions                  drift
+//   Eq. 5.1        elastic equation           ElasticEquation
+//   Eq. 5.7-5.13   N^T C and its transpose    NodePatch, InterfaceMap
+//   Eq. 5.17       the coupled system         project: YieldingTerm, v eliminated
+//   Section 6.3    weaker couplings           ElasticCoupling, WetElastic
 //   u -> velocity; p -> potential (pi = p - rho g.x); phi -> phi; theta -> Face::theta; Delta x -> Domain::h
 // Where the code deviates, and why
 //   - Gravity is a potential in the pressure solve rather than an addition to u (lines 5-7 of Algorithm 3):
@@ -31,8 +36,9 @@
 //     solid acts up to half a cell from its true place there (docs/decisions/0005).
 //   - Everything moves half a step before the solve and half a step after it (docs/decisions/0006).
 //   - Rigid bodies are eliminated from the system (Section 5.2.3) and kept as rank-6 terms on every multigrid
-//     level; contacts are agreed upon within the step (docs/decisions/0007). Elastic bodies move by themselves
-//     (elastic_phase.h); the system of Section 5.2 that joins them with the liquid is still to come.
+//     level; contacts are agreed upon within the step (docs/decisions/0007).
+//   - Elastic bodies are eliminated, too, by exact factors, instead of the transformation of Section 5.2
+//     (docs/decisions/0010); without liquid they move by themselves (elastic_phase.h).
 //   - Water is thought under bodies that lie flat on a side (add_films): nothing else would lift them.
 //   - Bubbles of up to four cells that a solid leaves behind it are liquid (close_voids): a surface without
 //     pressure there would hold it back.

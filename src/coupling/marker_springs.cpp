@@ -453,11 +453,10 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     };
     advance_solids();
     stage_done("solids");
-    liquid.particles = old.particles;
     const Vec3 momentum_before =
-        mass * advance_markers(liquid.particles, old.velocity, domain, 0.5 * dt, fixed);
+        mass * advance_markers(old.particles, liquid.particles, old.velocity, domain, 0.5 * dt, fixed);
     Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
-    const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, ctx.time + 0.5 * dt);
+    const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, ctx.time + 0.5 * dt, fixed);
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
@@ -545,7 +544,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     // The other half of the way, with the new velocities.                              [2.1, 2.2]
     advance_solids();
     stage_done("solids");
-    advance_markers(liquid.particles, liquid.velocity, domain, 0.5 * dt, fixed);
+    advance_markers(liquid.particles, liquid.particles, liquid.velocity, domain, 0.5 * dt, fixed);
     if (domain.any_open())
         out += drain(liquid.particles, liquid.velocity, domain, settings, ctx.time + 0.5 * dt);
     next.time = ctx.time + dt;

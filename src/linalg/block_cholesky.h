@@ -17,6 +17,11 @@ using Six = std::array<T, 6>;
 template <class T>
 using SixBySix = std::array<Six<T>, 6>;
 
+template <class T>
+std::int64_t bytes_of(const std::vector<T>& values) {
+    return std::int64_t(values.size() * sizeof(T));
+}
+
 class BlockCholesky {
   public:
     struct Block {
@@ -30,6 +35,10 @@ class BlockCholesky {
 
     // The solution for a right-hand side v. Factors are kept in single precision.
     std::vector<Six<float>> solved(const std::vector<Six<float>>& v) const;
+
+    std::int64_t memory() const {
+        return bytes_of(order_) + bytes_of(inverse_) + bytes_of(begin_) + bytes_of(row_) + bytes_of(below_);
+    }
 
   private:
     std::vector<int> order_;                // row of the matrix that comes n-th

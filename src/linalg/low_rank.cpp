@@ -75,8 +75,13 @@ std::vector<Six<T>> LowRank<T>::times_compliance(std::vector<Six<T>> w) const {
 
 template <class T>
 std::int64_t LowRank<T>::memory() const {
-    return std::int64_t(entries_.size()) * std::int64_t(sizeof(ModeEntry<T>) + sizeof(GroupEntry)) +
-           std::int64_t(tile_begin_.size() * sizeof(std::int64_t) + compliance_.size() * sizeof(SixBySix<T>));
+    return bytes_of(entries_) + bytes_of(tile_begin_) + bytes_of(by_group_) + bytes_of(group_begin_) +
+           bytes_of(compliance_);
+}
+
+template <class T>
+std::int64_t LowRank<T>::Smoothing::memory() const {
+    return (own ? own->memory() : 0) + bytes_of(root) + (joint ? joint->memory() : 0) + bytes_of(extra);
 }
 
 template <class T>

@@ -71,6 +71,7 @@ class LowRank {
         std::optional<BlockCholesky> joint;             // of G
         std::vector<std::pair<std::int64_t, T>> extra;  // cells and what their diagonal grows by
 
+        std::int64_t memory() const;
         std::vector<Six<T>> times_root(std::vector<Six<T>> s) const;             // R s
         std::vector<Six<T>> times_transposed_root(std::vector<Six<T>> w) const;  // R^T w
     };

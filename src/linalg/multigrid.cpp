@@ -590,9 +590,10 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
 std::int64_t Multigrid::memory() const {
     std::int64_t bytes = network_.mixed_count() * std::int64_t(sizeof(TileCoefficients<double>)) +
                          network_.tiling().value_count() * 5 * std::int64_t(sizeof(double));  // b, x, r, p, q
-    bytes += modes_.memory();
+    bytes += modes_.memory() + bytes_of(coarsest_) + bytes_of(coarsest_cell_);
     for (const Level& level : levels_)
-        bytes += level.modes.memory() +
+        bytes += level.modes.memory() + level.smoothing.memory() + bytes_of(level.inverse) +
+                 bytes_of(level.own_inverse) + bytes_of(level.along_x) +
                  level.network.mixed_count() * std::int64_t(sizeof(TileCoefficients<float>)) +
                  std::int64_t(level.b.size()) * 3 * std::int64_t(sizeof(float));
     return bytes;

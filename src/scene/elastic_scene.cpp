@@ -86,8 +86,8 @@ TetMesh read_tets(SceneReader& reader, const TomlNode& entry, const Solid& solid
             return {};
         }
         Int3 count;
-        for (int a = 0; a < (reader.flat ? 2 : 3); ++a) count[a] = int(cells->items[a].number);
-        if (reader.flat) count.z = 1;
+        const Vec3 wanted = reader.vector(*cells, 1);
+        for (int a = 0; a < 3; ++a) count[a] = std::max(1, int(wanted[a]));
         if (6.0 * count.x * count.y * count.z > most_tets) {
             mistakes.add(cells->place,
                          fmt::format("these are {} tetrahedra", 6.0 * count.x * count.y * count.z),
@@ -126,7 +126,8 @@ std::vector<int> nodes_in(const ElasticMesh& mesh, const Solid& solid, const Box
 }
 
 Box read_region(SceneReader& reader, const TomlNode& table) {
-    const Vec3 low = reader.position(table.at("min")), high = reader.position(table.at("max"));
+    Vec3 low = reader.position(table.at("min")), high = reader.position(table.at("max"));
+    if (reader.flat) low.z = 0, high.z = reader.domain.h;
     // What lies on its boundary belongs to it, however it was rounded.
     const Vec3 slack = Vec3{1, 1, 1} * (1e-9 * length(reader.domain.size()));
     return {low - slack, high + slack};
@@ -263,7 +264,8 @@ std::vector<TableRule> elastic_tables() {
            .types = a_list,
            .meaning = "of a box: cubes along its edges, of six tetrahedra each",
            .low = 1,
-           .high = 1000},
+           .high = 1000,
+           .min_count = 2},
           {.name = "tets",
            .types = a_text,
            .meaning =
@@ -325,8 +327,18 @@ std::vector<TableRule> elastic_tables() {
         {"region",
          "box = { ... }",
          "A box along the axes.",
-         {{.name = "min", .types = a_list, .unit = "m", .meaning = "its low corner", .required = true},
-          {.name = "max", .types = a_list, .unit = "m", .meaning = "its high corner", .required = true}}},
+         {{.name = "min",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "its low corner",
+           .min_count = 2,
+           .required = true},
+          {.name = "max",
+           .types = a_list,
+           .unit = "m",
+           .meaning = "its high corner",
+           .min_count = 2,
+           .required = true}}},
         {"load",
          "[[solid.load]]",
          "A force on an elastic solid.",

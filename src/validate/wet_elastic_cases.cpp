@@ -108,14 +108,14 @@ double wet_frequency(const std::string& method, int cells, int layers, double de
 // ------------------------------------------------------------------------------------------ elastic-gate
 
 // The lower end of the gate: along x and up [m].
-std::vector<std::array<double, 3>> gate_tip(const std::string& method, double h, int layers) {
+std::vector<std::array<double, 3>> gate_tip(const std::string& method, double young, double h, int layers) {
     constexpr double wide = 0.1, deep = 0.14, height = 0.079, thick = 0.005;
     Scenario scenario = box_of_water({int(std::round(0.5 / h)), int(std::round(0.18 / h)), 1}, 0.5,
                                      make_box({0, 0, 0}, {wide, deep, h}));
     scenario.domain.walls[1].kind = WallKind::open;  // what has left does not come back
     scenario.time.cfl = 1;
     scenario.time.frames_per_second = 100;
-    const ElasticMaterial rubber{.young = 12e6, .poisson = 0.4, .density = 1100};
+    const ElasticMaterial rubber{.young = young, .poisson = 0.4, .density = 1100};
     Solid gate =
         elastic_rectangle(scenario.domain, {wide, 0, 0}, {thick, height, h}, {layers, 8 * layers, 1}, rubber);
     gate.elastic.integrator = ElasticIntegrator::midpoint;
@@ -249,7 +249,7 @@ void validate_plate_column(const ValidationRun& run) {
     // A clamped plate under two metres of water [validation notes, section 8]: 7.11e-5 m as a continuum (thin
     // plate theory: 6.860e-5 m), first wet frequency 80.26 Hz (thin plate theory, with the added mass).
     ObservedOrder deflection(run, "deflection"), frequency(run, "frequency");
-    for (const int layers : run.quick ? std::vector{8} : std::vector{8, 16}) {
+    for (const int layers : run.quick ? std::vector{16} : std::vector{16, 32}) {
         const int cells = 2 * layers;
         const double still = static_deflection(run.method, cells, layers);
         deflection.add({"", "", "", layers, "static deflection [m]", still, 7.11e-5, 5});
@@ -259,34 +259,38 @@ void validate_plate_column(const ValidationRun& run) {
 }
 
 void validate_elastic_gate(const ValidationRun& run) {
-    // Antoci, Gallati, Sibilla 2007: the lower end of a rubber gate (E = 12 MPa) that water opens, measured;
-    // t [s], along x and up [mm].
+    // Antoci, Gallati, Sibilla 2007: the lower end of a rubber gate that water opens, measured; t [s], along
+    // x and up [mm]. They found E = 12 MPa by pulling; bent so far the rubber is softer, and later works
+    // take 7.8 to 10 MPa. Both ends of that range are run.
     const std::vector<std::array<double, 3>> measured{
         {0.04, 12.5, 1.1},  {0.08, 34.0, 10.0}, {0.12, 44.0, 15.1}, {0.16, 46.4, 17.1}, {0.20, 44.2, 16.0},
         {0.24, 43.0, 13.9}, {0.28, 41.2, 12.8}, {0.32, 40.0, 12.0}, {0.36, 37.4, 10.9}};
-    ObservedOrder order(run, "peak");
-    for (const int layers : run.quick ? std::vector{6} : std::vector{6, 12}) {
-        const auto path = gate_tip(run.method, 0.03 / layers, layers);
-        const auto peak = *std::max_element(path.begin(), path.end(),
-                                            [](const auto& a, const auto& b) { return a[1] < b[1]; });
-        order.add({"", "E = 12 MPa", "", layers, "largest way along x [mm]", 1000 * peak[1], 46.4, 10});
-        run.report({"", "E = 12 MPa", "", layers, "its time is off by [s], as a share of 1 s", peak[0] - 0.16,
-                    0, 3});
-        for (const int axis : {1, 2}) {
-            ValidationCurve curve{"",
-                                  "",
-                                  layers,
-                                  axis == 1 ? "Gate's lower end, along x" : "Gate's lower end, up",
-                                  "time",
-                                  "s",
-                                  "way",
-                                  "mm",
-                                  "Antoci et al. 2007",
-                                  {},
-                                  {}};
-            for (const auto& at : path) curve.measured.push_back({at[0], 1000 * at[axis]});
-            for (const auto& at : measured) curve.reference.push_back({at[0], at[axis]});
-            run.show(curve);
+    for (const double young : run.quick ? std::vector{7.8e6} : std::vector{7.8e6, 12e6}) {
+        const std::string variant = fmt::format("E = {:g} MPa", young / 1e6);
+        ObservedOrder order(run, "peak");
+        for (const int layers : run.quick ? std::vector{6} : std::vector{6, 12}) {
+            const auto path = gate_tip(run.method, young, 0.03 / layers, layers);
+            const auto peak = *std::max_element(path.begin(), path.end(),
+                                                [](const auto& a, const auto& b) { return a[1] < b[1]; });
+            order.add({"", variant, "", layers, "largest way along x [mm]", 1000 * peak[1], 46.4, 10});
+            run.report(
+                {"", variant, "", layers, "its time is off by [s], as a share of 1 s", peak[0] - 0.16, 0, 3});
+            for (const int axis : {1, 2}) {
+                ValidationCurve curve{"",
+                                      "",
+                                      layers,
+                                      axis == 1 ? "Gate's lower end, along x" : "Gate's lower end, up",
+                                      "time",
+                                      "s",
+                                      "way",
+                                      "mm",
+                                      "Antoci et al. 2007",
+                                      {},
+                                      {}};
+                for (const auto& at : path) curve.measured.push_back({at[0], 1000 * at[axis]});
+                for (const auto& at : measured) curve.reference.push_back({at[0], at[axis]});
+                run.show(curve);
+            }
         }
     }
 }

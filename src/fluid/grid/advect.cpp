@@ -18,22 +18,20 @@ class TileWalk {
         const Int3 c = domain_.cell_of(x);
         const Int3 tile{c.x >> 3, c.y >> 3, c.z >> 3};
         // A lone particle out of order is not worth a copy: the second one in a row is.
-        if (tile != loaded_ && tile == last_) {
-            window_.load(u_, domain_, tile);
-            loaded_ = tile;
-        }
+        if (tile != loaded_ && tile == last_) stay_at(tile);
         last_ = tile;
     }
-    Vec3 velocity(Vec3 x) const {
-        Vec3 v;
-        for (int axis = 0; axis < 3; ++axis) {
-            const Stencil s = face_stencil(domain_, x, axis);
-            const auto& window = window_.component[axis];
-            v[axis] =
-                s.mix(loaded_.x >= 0 && window.holds(s.base) ? window.gather(s.base) : s.gather(u_[axis]));
-        }
-        return v;
+    // What follows is mostly in or around this tile.
+    void stay_at(Int3 tile) {
+        window_.load(u_, domain_, tile);
+        loaded_ = tile;
     }
+    double component(Vec3 x, int axis) const {
+        const Stencil s = face_stencil(domain_, x, axis);
+        const auto& window = window_.component[axis];
+        return s.mix(loaded_.x >= 0 && window.holds(s.base) ? window.gather(s.base) : s.gather(u_[axis]));
+    }
+    Vec3 velocity(Vec3 x) const { return {component(x, 0), component(x, 1), component(x, 2)}; }
 
   private:
     const MacGrid& u_;
@@ -72,15 +70,18 @@ void advance_by_own_velocity(Particles& particles, const Domain& domain, double 
 MacGrid advect_velocity(const MacGrid& u, const Domain& domain, const std::shared_ptr<const Tiling>& tiling,
                         double dt) {
     MacGrid carried;
-    for (int axis = 0; axis < 3; ++axis) {
-        carried[axis] = Field<double>(tiling, 0);
-        for_each_cell(*tiling, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
-            const Vec3 x = domain.face_center(c, axis);
-            const Vec3 middle = x - 0.5 * dt * sample_velocity(u, domain, x);  // Eq. 4.29
-            const Vec3 origin = x - dt * sample_velocity(u, domain, middle);   // Eq. 4.30
-            carried[axis][n] = sample_component(u, domain, origin, axis);      // Eq. 4.27
-        });
-    }
+    for (Field<double>& component : carried) component = Field<double>(tiling, 0);
+    parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
+        TileWalk walk(u, domain);
+        walk.stay_at(tiling->tiles()[slot]);
+        for (int axis = 0; axis < 3; ++axis)
+            for_each_cell_of_tile(*tiling, slot, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+                const Vec3 x = domain.face_center(c, axis);
+                const Vec3 middle = x - 0.5 * dt * walk.velocity(x);  // Eq. 4.29
+                const Vec3 origin = x - dt * walk.velocity(middle);   // Eq. 4.30
+                carried[axis][n] = walk.component(origin, axis);      // Eq. 4.27
+            });
+    });
     return carried;
 }
 

@@ -6,10 +6,10 @@
 
 namespace flotsam {
 
-// Moves every marker along `u` for dt by the midpoint rule, as advance_particles does. Returns the sum of the
-// velocities where they start [m/s].
-Vec3 advance_markers(Particles& markers, const MacGrid& u, const Domain& domain, double dt,
-                     const std::vector<Obstacle>& obstacles = {});
+// Moves every marker along `u` for dt by the midpoint rule, as advance_particles does, from where it is in
+// `before` (which may be `markers` itself). Returns the sum of the velocities where they start [m/s].
+Vec3 advance_markers(const Particles& before, Particles& markers, const MacGrid& u, const Domain& domain,
+                     double dt, const std::vector<Obstacle>& obstacles = {});
 
 // How fast they are where they are.
 struct MarkerVelocities {

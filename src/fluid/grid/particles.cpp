@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/random.h"
+#include "fluid/grid/lanes.h"
 
 namespace flotsam {
 
@@ -20,7 +21,16 @@ void for_each_array(Particles& p, const Fn& fn) {
         if (!row.empty()) fn(row);
 }
 
-Int3 cell_of(const Domain& domain, Vec3f p) { return domain.cell_of(Vec3(p)); }
+// Calls body(i, cell) for each of the particles begin to end.
+template <class Body>
+void for_each_with_cell(const Particles& particles, const Domain& domain, std::int64_t begin,
+                        std::int64_t end, const Body& body) {
+    for (std::int64_t first = begin; first < end; first += lanes) {
+        const int count = int(std::min<std::int64_t>(lanes, end - first));
+        const auto cell = cells_of(domain, load_lanes(particles.position.data() + first, count));
+        for (int l = 0; l < count; ++l) body(first + l, Int3{cell[0][l], cell[1][l], cell[2][l]});
+    }
+}
 
 }  // namespace
 
@@ -59,8 +69,7 @@ SeedPoints seed_points(const Domain& domain, Int3 c, std::uint64_t seed, Vec3 sh
     const std::uint64_t cell_key =
         combine(combine(combine(seed, std::uint64_t(c.x)), std::uint64_t(c.y)), std::uint64_t(c.z));
     for (int part = 0; part < parts; ++part) {
-        const Vec3 low{part_edge * (part % edge), part_edge * (part / edge % edge),
-                       part_edge * (part / (edge * edge))};
+        const Vec3 low = part_edge * Vec3(Int3{part % edge, part / edge % edge, part / (edge * edge)});
         Vec3 jitter;
         for (int axis = 0; axis < 3; ++axis)
             jitter[axis] = part_edge * uniform(combine(cell_key, std::max(8, parts) * axis + part));
@@ -112,12 +121,16 @@ std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Do
     // matter.
     const std::int64_t tile_count = entry({0, 0, size.z});
     std::vector<std::atomic<std::uint32_t>> occupied(tile_count);
-    parallel_for(particles.count(), particle_grain, [&](std::int64_t i) {
-        const Int3 c = cell_of(domain, particles.position[i]);
-        const std::uint32_t bits = 1u << (c.x & 7) | 1u << (8 + (c.y & 7)) | 1u << (16 + (c.z & 7));
-        auto& tile = occupied[entry({c.x >> 3, c.y >> 3, c.z >> 3})];
-        if ((tile.load(std::memory_order_relaxed) & bits) != bits)
-            tile.fetch_or(bits, std::memory_order_relaxed);
+    parallel_blocks(particles.count(), particle_grain, [&](std::int64_t begin, std::int64_t end) {
+        Int3 last{-1, -1, -1};
+        for_each_with_cell(particles, domain, begin, end, [&](std::int64_t, Int3 c) {
+            if (c == last) return;  // mostly, since they were sorted
+            last = c;
+            const std::uint32_t bits = 1u << (c.x & 7) | 1u << (8 + (c.y & 7)) | 1u << (16 + (c.z & 7));
+            auto& tile = occupied[entry({c.x >> 3, c.y >> 3, c.z >> 3})];
+            if ((tile.load(std::memory_order_relaxed) & bits) != bits)
+                tile.fetch_or(bits, std::memory_order_relaxed);
+        });
     });
 
     std::vector<char> exists(tile_count, 0);
@@ -157,12 +170,12 @@ CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Til
     std::vector<std::int32_t> next(blocks * tiles, 0);  // where a block's next particle of a tile goes
     parallel_blocks(count, block_size, [&](std::int64_t begin, std::int64_t end) {
         std::int32_t* counts = next.data() + begin / block_size * tiles;
-        for (std::int64_t i = begin; i < end; ++i) {
-            const std::int64_t n = tiling.find(cell_of(domain, particles.position[i]));
+        for_each_with_cell(particles, domain, begin, end, [&](std::int64_t i, Int3 c) {
+            const std::int64_t n = tiling.find(c);
             FLOTSAM_CHECK(n >= 0);
             cell[i] = static_cast<std::int32_t>(n);
             ++counts[n / Tiling::cells_per_tile];
-        }
+        });
     });
     std::vector<std::int32_t> tile_begin(tiles + 1, 0);
     std::int32_t total = 0;

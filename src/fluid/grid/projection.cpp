@@ -256,6 +256,23 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
     return system;
 }
 
+bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume) {
+    const Tiling& tiling = system.network.tiling();
+    bool any = false;
+    for (const std::vector<std::int64_t>& pocket : system.sealed) {
+        std::vector<std::int64_t> cells;
+        double volume = 0;
+        for (const std::int64_t n : pocket) {
+            cells.push_back(system.phi.tiling().find(tiling.first_cell(n / block)) + n % block);
+            volume += open_volume[cells.back()];
+        }
+        if (volume >= 1) continue;
+        for (const std::int64_t n : cells) system.phi[n] = system.domain->h;
+        any = true;
+    }
+    return any;
+}
+
 namespace {
 
 // The cell whose pressure a patch feels, in phi's tiling, or -1: its own, if that is liquid; one beside it

@@ -56,6 +56,13 @@ struct PressureSystem {
 PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density,
                                const Obstacles& obstacles);
 
+// Between faces that touch, cut cells leave slits that no free surface reaches. Each wants its volume kept
+// and can only push the same few bodies: more slits than the bodies have freedoms, and there is no answer at
+// all (a block on a plank threw water at 300 m/s). What holds less than a cell's worth of liquid stops being
+// liquid for the solve, and contacts hold the bodies there. Says whether there was any: then the system has
+// to be made again from its `phi`.
+bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume);
+
 // What the liquid's pressure does to a solid.
 struct SolidLoad {
     Vec3 force;              // [N]

@@ -14,7 +14,7 @@ bool is_open(const Emitter& emitter, double time, double dt) {
 }  // namespace
 
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
-              double dt, double now) {
+              double dt, double now, const std::vector<Obstacle>& obstacles) {
     const bool carries_velocity = settings.carrier != Carrier::markers;
     Exchange exchange;
     for (std::size_t e = 0; e < settings.emitters.size(); ++e) {
@@ -51,7 +51,11 @@ Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& 
                         if (!domain.has_cell(domain.cell_of(x))) continue;
                         const Vec3 before = x - emitter.velocity * dt;
                         if (!first && box.contains(before) && emitter.region->contains(before)) continue;
-                        particles.position.push_back(Vec3f(min(max(x - way_left, lowest), highest)));
+                        const Vec3 place = min(max(x - way_left, lowest), highest);
+                        if (std::any_of(obstacles.begin(), obstacles.end(),
+                                        [&](const Obstacle& o) { return o.distance(place) <= 0; }))
+                            continue;
+                        particles.position.push_back(Vec3f(place));
                         if (carries_velocity) particles.velocity.push_back(Vec3f(emitter.velocity));
                         ++exchange.count;
                         exchange.velocity_sum += emitter.velocity;
@@ -78,16 +82,24 @@ void impose_emitters(MacGrid& u, const Domain& domain, const LiquidSettings& set
 Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, const LiquidSettings& settings,
                double time) {
     Exchange exchange;
+    std::vector<const Shape*> sinks;  // that are open now
+    for (const Sink& sink : settings.sinks)
+        if (time >= sink.from && time < sink.until) sinks.push_back(sink.region.get());
+    // Inside, by half of the gap that Confines keeps, there is no need to ask for the cell; mostly all are.
+    const Vec3f low(Vec3{1, 1, 1} * (5e-4 * domain.h)), high(domain.size() - Vec3(low));
+    const auto inside = [&](Vec3f p) {
+        return (p.x > low.x) & (p.y > low.y) & (p.z > low.z) & (p.x < high.x) & (p.y < high.y) &
+               (p.z < high.z);
+    };
+    const auto outside = fixed_sum<std::int64_t>(
+        particles.count(), 4096, [&](std::int64_t i) { return !inside(particles.position[i]); });
+    if (outside == 0 && sinks.empty()) return exchange;
     std::vector<char> dead(particles.count(), 0);
-    // Well inside there is no need to ask for the cell.
-    const Vec3f low(Vec3{1, 1, 1} * (1e-3 * domain.h)), high(domain.size() - Vec3(low));
     const auto any = fixed_sum<std::int64_t>(particles.count(), 4096, [&](std::int64_t i) {
         const Vec3f p = particles.position[i];
-        const bool inside =
-            p.x > low.x && p.y > low.y && p.z > low.z && p.x < high.x && p.y < high.y && p.z < high.z;
-        if (!inside) dead[i] = !domain.has_cell(domain.cell_of(Vec3(p)));
-        for (const Sink& sink : settings.sinks)
-            if (time >= sink.from && time < sink.until && sink.region->contains(Vec3(p))) dead[i] = 1;
+        if (!inside(p)) dead[i] = !domain.has_cell(domain.cell_of(Vec3(p)));
+        for (const Shape* sink : sinks)
+            if (sink->contains(Vec3(p))) dead[i] = 1;
         return std::int64_t{dead[i]};
     });
     if (any == 0) return exchange;

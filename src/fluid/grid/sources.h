@@ -20,9 +20,9 @@ struct Exchange {
 // region at once and then as fast as its liquid moves out: a lattice of points travels with the emitter's
 // velocity, and every point that comes into the region becomes a particle. Particles inside the region take
 // the emitter's velocity. They are placed where they are at the moment `now`, which other particles have
-// reached.
+// reached; where an obstacle is then, nothing comes in.
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
-              double dt, double now);
+              double dt, double now, const std::vector<Obstacle>& obstacles = {});
 
 // The same for massless markers, whose velocity is the grid's: faces in and beside the region of an emitter
 // that is open take its velocity.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "fluid/grid/extrapolate.h"
+#include "fluid/grid/lanes.h"
 #include "fluid/grid/sample.h"
 #include "fluid/grid/scatter.h"
 
@@ -66,29 +67,23 @@ std::vector<double> full_filling(int cells) {
 // cells around is summed up, sixteen particles at a time.
 Field<float> spread_dense_volume(const Particles& particles, const CellRanges& cells, const Domain& domain,
                                  const std::shared_ptr<const Tiling>& tiling) {
-    constexpr int lanes = 16;
-    typedef float Floats __attribute__((vector_size(lanes * sizeof(float))));
     Field<float> filling(tiling, 0);
     const float share = 1.0f / static_cast<float>(particles_per_cell(domain)), per_h = float(1 / domain.h);
     const auto spread = [&](Int3 own, std::int32_t begin, std::int32_t end, auto at) {
         Floats given[27] = {};
         for (std::int32_t first = begin; first < end; first += lanes) {
+            const int count = std::min(lanes, end - first);
+            const Lanes x = load_lanes(particles.position.data() + first, count);
+            const Floats one = first_lanes(count) ? Floats{} + 1.f : Floats{};  // none where there is none
             Floats weight[3][3];
             for (int a = 0; a < 3; ++a) {
-                Floats s;  // from the cell's centre, in cells; far away where there is no particle
-                for (int l = 0; l < lanes; ++l)
-                    s[l] = first + l < end ? particles.position[first + l][a] * per_h - (float(own[a]) + 0.5f)
-                                           : 100.f;
-                if (domain.cells[a] == 1) {
-                    weight[a][0] = weight[a][2] = Floats{};
-                    weight[a][1] = s < 100.f ? Floats{} + 1.f : Floats{};
-                    continue;
-                }
-                const Floats none{};
-                weight[a][0] = s < 100.f ? 0.5f * (0.5f - s) * (0.5f - s) : none;  // kernel(s + 1)
-                weight[a][1] = s < 100.f ? 0.75f - s * s : none;
-                weight[a][2] = s < 100.f ? 0.5f * (0.5f + s) * (0.5f + s) : none;
+                const Floats s = x[a] * per_h - (float(own[a]) + 0.5f);  // from the cell's centre, in cells
+                const bool flat = domain.cells[a] == 1;
+                weight[a][0] = flat ? Floats{} : 0.5f * (0.5f - s) * (0.5f - s);  // kernel(s + 1)
+                weight[a][1] = flat ? Floats{} + 1.f : 0.75f - s * s;
+                weight[a][2] = flat ? Floats{} : 0.5f * (0.5f + s) * (0.5f + s);
             }
+            for (Floats& w : weight[2]) w *= one;
             for (int k = 0; k < 3; ++k)
                 for (int j = 0; j < 3; ++j) {
                     const Floats across = weight[1][j] * weight[2][k];

@@ -408,21 +408,6 @@ ElasticReport ElasticStepper::rest(std::vector<ElasticBody>& bodies,
     return report;
 }
 
-void linearize(const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity, double time,
-               double dt, SolidSystem& system) {
-    ElasticProperties euler = properties;
-    euler.integrator = ElasticIntegrator::backward_euler;
-    Share s{};
-    s.matrix = std::move(system.matrix);
-    prepare(s, body, euler, gravity, time, dt);
-    std::vector<Vec3> v(body.position.size());
-    place(s, v);
-    system.rhs.resize(v.size());
-    linearize_share(s, v, system.rhs);
-    system.matrix = std::move(s.matrix);
-    system.dt = dt;
-}
-
 std::vector<unsigned char> held_axes(const ElasticBody& body, const ElasticProperties& properties,
                                      double time) {
     std::vector<unsigned char> held(body.position.size(), 0);

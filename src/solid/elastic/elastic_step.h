@@ -6,8 +6,8 @@
 //   Eq. 3.27-3.28  lumped mass             ElasticMesh::mass
 //   Eq. 3.30-3.34  deformation gradient    make_batches, deformation_gradient
 //   Eq. 3.35-3.45  element stiffness       evaluate_elements
-//   Eq. 3.50       Rayleigh damping        linearize
-//   Eq. 3.52-3.55  corotational system     linearize: (M + dt D + dt^2 K) v = M v* + dt (f - K x + b)
+//   Eq. 3.50       Rayleigh damping        linearize_share, ElasticEquation
+//   Eq. 3.52-3.55  corotational system     linearize_share: (M + dt D + dt^2 K) v = M v* + dt (f - K x + b)
 //   Eq. 3.56-3.58  polar decomposition     decompose (elastic_material.cpp)
 //   [Smith18] Smith, de Goes, Kim, "Stable Neo-Hookean Flesh Simulation", TOG 2018.
 // Where the code deviates, and why
@@ -28,17 +28,6 @@
 #include "solid/elastic/elastic_contact.h"
 
 namespace flotsam {
-
-// One body's linear equation for the velocities at the end of a step, A v = rhs. Its pattern is kept.
-struct SolidSystem {
-    BlockMatrix matrix;  // A = M + dt D + dt^2 K, symmetric positive definite
-    std::vector<Vec3> rhs;
-    double dt = 0;
-};
-
-// Linearises a body's step about where its nodes are [Zarifi17 Eq. 3.55, times dt].
-void linearize(const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity, double time,
-               double dt, SolidSystem& system);
 
 struct ElasticReport {
     bool converged = true;  // every linear solve did, and all numbers are finite
