@@ -227,6 +227,8 @@ const std::vector<Bench>& benches() {
         {"genevaux", "frames of the scenes of Genevaux 2003 against its Table 1", bench_genevaux},
         {"rigid", "bodies in a pool against the same pool with the bodies held fast", bench_rigid},
         {"sph", "the floating spheres of Becker 2009 against its Table 1, and its response schemes", bench_sph},
+        {"zarifi", "forms of liquid and elastic solids in one matrix: Tables 6.2 to 6.4 of Zarifi 2017",
+         bench_zarifi},
         {"render", "a picture of a dam break against a box", bench_render},
         {"clip", "a mesh of 50,000 triangles that moves through a tank: the share of cutting it", bench_clip},
     };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linalg/coupled_forms.h"
+
 namespace flotsam {
 
 SurfaceNodes skin_nodes(const ElasticMesh& mesh, int first) {
@@ -49,15 +51,26 @@ bool WetElastic::linearize(std::span<const Vec3> known) {
         free_.assign(equation_.velocity_before().begin(), equation_.velocity_before().end());
         return true;
     }
-    const std::vector<Vec3> elastic = equation_.velocity_with({});
+    elastic_ = equation_.velocity_with({});
     if (!equation_.linearize(false)) return false;
-    free_.assign(elastic.size(), {});
+    free_.assign(elastic_.size(), {});
     equation_.solve(known_, std::span(free_).first(known_.size()));
-    for (std::size_t n = 0; n < elastic.size(); ++n) free_[n] += elastic[n];
+    for (std::size_t n = 0; n < elastic_.size(); ++n) free_[n] += elastic_[n];
     return true;
 }
 
-bool WetElastic::take(std::span<const Vec3> impulse) {
+SolidEquation WetElastic::equation(bool factors) const {
+    SolidEquation equation = equation_.equation(factors);
+    if (coupling_ == ElasticCoupling::damping) {
+        equation.from.assign(elastic_.begin(), elastic_.begin() + std::ptrdiff_t(known_.size()));
+        equation.push = known_;
+        return equation;
+    }
+    for (std::size_t n = 0; n < known_.size(); ++n) equation.push[n] += known_[n];
+    return equation;
+}
+
+bool WetElastic::take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) {
     std::vector<Vec3> all = known_;
     for (std::size_t n = 0; n < all.size(); ++n) all[n] += impulse[n];
     if (coupling_ == ElasticCoupling::damping) {
@@ -65,6 +78,7 @@ bool WetElastic::take(std::span<const Vec3> impulse) {
         std::vector<Vec3> change(known_.size());
         equation_.solve(impulse, change);
         for (std::size_t n = 0; n < change.size(); ++n) v[n] += change[n];
+        std::copy(velocity.begin(), velocity.end(), v.begin());
         equation_.set_velocity(std::move(v));
         push_partners();
         return false;
@@ -75,7 +89,9 @@ bool WetElastic::take(std::span<const Vec3> impulse) {
         push_partners();
         return false;
     }
-    const bool again = equation_.changed(equation_.velocity_with(all));
+    const bool again =
+        equation_.changed(velocity.empty() ? equation_.velocity_with(all)
+                                           : std::vector<Vec3>(velocity.begin(), velocity.end()));
     return (push_partners() || again) && equation_.may_go_on();
 }
 

@@ -40,7 +40,8 @@ class WetElastic final : public YieldingSolids {
         equation_.solve(impulse, velocity);
     }
     Lumps lumps() const override;
-    bool take(std::span<const Vec3> impulse) override;
+    SolidEquation equation(bool factors) const override;
+    bool take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) override;
 
     // The result: velocities of the nodes of body b; what each rigid body was given.
     std::vector<Vec3> velocity(std::size_t body) const;
@@ -53,6 +54,7 @@ class WetElastic final : public YieldingSolids {
     ElasticCoupling coupling_;
     ElasticEquation equation_;
     std::vector<Vec3> known_, free_;
+    std::vector<Vec3> elastic_;  // with damping-only coupling: the velocity that elastic forces give
     std::vector<MovableBody>* movable_ = nullptr;
     std::vector<Impulse> pushed_;
 };

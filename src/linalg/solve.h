@@ -1,6 +1,7 @@
 // Asking for a linear solve and hearing how it went. A solver never fails silently.
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace flotsam {
@@ -12,15 +13,21 @@ struct SolveTolerance {
     int max_iterations = 2000;
 };
 
+struct CoupledSystem;
+
 struct SolverSettings {
-    std::string name = "multigrid";  // or "iccg"
+    std::string name = "multigrid";  // or "iccg", or one of coupled_forms.h
     SolveTolerance tolerance;
+    double alpha = 0.001;  // scale of velocities against pressures in "spd"; 0 chooses it [Zarifi17 5.2.5]
+    // Shown what those of coupled_forms.h solve, with all that any of them needs: for benchmarks and tests.
+    std::function<void(const CoupledSystem&)> inspect{};
 };
 
 struct [[nodiscard]] SolveReport {
     bool converged = true;
     int iterations = 0;
-    double residual = 0;  // relative to the right-hand side
+    double residual = 0;      // relative to the right-hand side
+    double milliseconds = 0;  // from setting up to the answer, where it was measured
 };
 
 }  // namespace flotsam

@@ -133,6 +133,7 @@ SolverSettings read_solver(const SceneReader& reader) {
     settings.name = table.at("name").text;
     settings.tolerance.relative = table.at("tolerance").number;
     settings.tolerance.max_iterations = static_cast<int>(table.at("max_iterations").integer);
+    settings.alpha = table.at("alpha").is(Kind::text) ? 0 : table.at("alpha").number;
     return settings;
 }
 
@@ -240,6 +241,31 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
     }
 }
 
+// The forms to compare with know less than our own solver.
+void check_solver(SceneReader& reader, const Scenario& scenario) {
+    const TomlNode& name = reader.root.at("solver").at("name");
+    const bool wet = !scenario.liquid.fills.empty() || !scenario.liquid.emitters.empty();
+    const auto any = [&](const auto& is) {
+        return std::any_of(scenario.solids.begin(), scenario.solids.end(), is);
+    };
+    if (name.text == "multigrid" || !wet ||
+        !any([](const Solid& solid) { return solid.motion == Motion::elastic; }))
+        return;
+    if (any([](const Solid& solid) { return solid.motion == Motion::rigid; }))
+        reader.mistakes.add(
+            name.place,
+            fmt::format("the solver {} knows no rigid solids beside elastic ones in liquid", name.text),
+            "write name = \"multigrid\"");
+    const auto curved = [](const Solid& solid) {
+        if (solid.motion != Motion::elastic || !solid.elastic.mesh) return false;
+        const ElasticModel model = solid.elastic.mesh->material.model;
+        return model != ElasticModel::linear && model != ElasticModel::corotational;
+    };
+    if (name.text == "factored" && any(curved))
+        reader.mistakes.add(name.place, "the solver factored knows linear and corotational material only",
+                            "write name = \"spd\", or model = \"corotational\" in elastic = { ... }");
+}
+
 void check_cost(SceneReader& reader, const Scene& scene) {
     const Estimate cost = estimate(scene.scenario, scene.output);
     const TomlNode& table = reader.root.at("domain");
@@ -272,6 +298,7 @@ Scene build_scene(SceneReader& reader) {
     scenario.solver = read_solver(reader);
     scene.view = read_view(reader);
     check_method(reader, scenario);
+    check_solver(reader, scenario);
     reader.mistakes.throw_if_any();
     check_cost(reader, scene);
     reader.mistakes.throw_if_any();

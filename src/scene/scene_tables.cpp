@@ -9,7 +9,9 @@ namespace flotsam {
 
 namespace {
 
-std::vector<std::string_view> solver_names() { return {"multigrid", "iccg"}; }
+std::vector<std::string_view> solver_names() {
+    return {"multigrid", "iccg", "spd", "factored", "indefinite-bicgstab", "indefinite-minres"};
+}
 
 // The file itself, and what happens where and for how long.
 std::vector<TableRule> domain_tables() {
@@ -185,7 +187,11 @@ std::vector<TableRule> run_tables() {
            .types = a_text,
            .fallback = "\"multigrid\"",
            .meaning =
-               "multigrid: conjugate gradients with a V-cycle; iccg: with incomplete Cholesky, the yardstick",
+               "multigrid: conjugate gradients with a V-cycle; iccg: with incomplete Cholesky, the "
+               "yardstick. "
+               "To compare with, for elastic solids in liquid without rigid ones, the forms of Zarifi 2017: "
+               "spd (what iccg stands for there), factored, indefinite-bicgstab and indefinite-minres "
+               "([solver.md](solver.md))",
            .choices = solver_names()},
           {.name = "tolerance",
            .types = a_number,
@@ -198,7 +204,15 @@ std::vector<TableRule> run_tables() {
            .fallback = "2000",
            .meaning = "a step that needs more has failed",
            .low = 1,
-           .high = 1e6}}},
+           .high = 1e6},
+          {.name = "alpha",
+           .types = a_number | a_text,
+           .fallback = "0.001",
+           .meaning = "scale of velocities against pressures in the form spd, or \"auto\"",
+           .low = 0,
+           .high = 1e12,
+           .above_low = true,
+           .choices = {"auto"}}}},
 
         {"output",
          "[output]",

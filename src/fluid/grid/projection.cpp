@@ -1,8 +1,12 @@
 #include "fluid/grid/projection.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "core/check.h"
+#include "core/stopwatch.h"
 #include "fluid/grid/surface.h"
+#include "linalg/coupled_forms.h"
 #include "linalg/multigrid.h"
 
 namespace flotsam {
@@ -426,8 +430,11 @@ class BodyTerm {
 // eliminated exactly; the pressure is all that is left to solve for.
 class YieldingTerm final : public AddedTerm {
   public:
-    YieldingTerm(const PressureSystem& system, YieldingSolids* solids, double dt)
-        : solids_(solids), to_impulse_(system.density * std::pow(system.domain->h, 3)) {
+    // `together`: their equation is not eliminated.
+    YieldingTerm(const PressureSystem& system, YieldingSolids* solids, double dt, bool together)
+        : solids_(solids),
+          together_(together && solids && solids->answers()),
+          to_impulse_(system.density * std::pow(system.domain->h, 3)) {
         if (!solids) return;
         const double h = system.domain->h;
         const Tiling& tiling = system.network.tiling();
@@ -447,6 +454,7 @@ class YieldingTerm final : public AddedTerm {
     }
     explicit operator bool() const { return solids_ != nullptr; }
     bool answers() const { return solids_ && solids_->answers(); }
+    bool together() const { return together_; }
 
     bool linearize() { return !solids_ || solids_->linearize(known_); }
     // Leaves the pockets that no surface of these solids gives way to.
@@ -461,21 +469,61 @@ class YieldingTerm final : public AddedTerm {
         });
     }
     void add_known_outflow(std::vector<double>& to, double sign) const {
-        if (solids_) map_.scatter(solids_->free(), to, sign);
+        if (together_)
+            map_.scatter(solids_->equation(false).from, to, sign);
+        else if (solids_)
+            map_.scatter(solids_->free(), to, sign);
     }
     void add_outflow(std::vector<double>& to, double sign) const {
         if (solids_) map_.scatter(seen_, to, sign);
+    }
+    // Liquid and solids as one system of pressures and velocities [Zarifi17 Eq. 5.15-5.16].
+    CoupledSystem coupled(const PressureSystem& system, AssembledNetwork assembled, double dt,
+                          const std::vector<double>& rhs, bool factors) const {
+        const double h = system.domain->h;
+        CoupledSystem coupled{
+            std::move(assembled.matrix), map_.entries(), solids_->equation(factors), dt, {}};
+        std::vector<std::uint32_t> row(rhs.size());
+        for (const std::int64_t n : assembled.cell_index) {
+            row[n] = std::uint32_t(coupled.rhs.size());
+            coupled.rhs.push_back(h * h * rhs[n]);
+        }
+        for (double& value : coupled.liquid.value) value *= dt * h / system.density;
+        for (InterfaceEntry& entry : coupled.interface)
+            entry.cell = row[entry.cell], entry.area = h * h * entry.area;
+        return coupled;
+    }
+    // Solves that system: x and the nodes' velocity.
+    SolveReport solve_together(const PressureSystem& system, double dt, SolverSettings settings,
+                               const std::vector<double>& rhs, std::vector<double>& x) {
+        const double h = system.domain->h, to_pressure = system.density * h / dt;
+        if (settings.name == "iccg") settings.name = "spd";
+        settings.tolerance.absolute *= h * h;
+        AssembledNetwork assembled = assemble(system.network);
+        const std::vector<std::int64_t> cell = assembled.cell_index;
+        const bool factors = settings.inspect || coupled_form(settings.name) == CoupledForm::factored;
+        const CoupledSystem all = coupled(system, std::move(assembled), dt, rhs, factors);
+        if (settings.inspect) settings.inspect(all);
+        std::vector<double> p;
+        for (const std::int64_t n : cell) p.push_back(to_pressure * x[n]);
+        const SolveReport report = flotsam::solve(all, settings, p, seen_);
+        for (std::size_t r = 0; r < p.size(); ++r) x[cell[r]] = p[r] / to_pressure;
+        return report;
     }
     // The motion that x gives them.
     void move(const std::vector<double>& x) {
         if (!solids_) return;
         find_impulse(x);
+        if (together_) return;  // it was found with x
         seen_.assign(solids_->free().begin(), solids_->free().end());
         if (!answers()) return;
         solids_->answer(impulse_, velocity_);
         for (std::size_t n = 0; n < seen_.size(); ++n) seen_[n] += velocity_[n];
     }
-    bool take() { return solids_ && solids_->take(impulse_); }
+    bool take() {
+        return solids_ &&
+               solids_->take(impulse_, together_ ? std::span<const Vec3>(seen_) : std::span<const Vec3>());
+    }
 
     void add(std::span<const double> x, std::span<double> y) const override {
         find_impulse(x);
@@ -522,6 +570,7 @@ class YieldingTerm final : public AddedTerm {
     }
 
     YieldingSolids* solids_;
+    bool together_;
     double to_impulse_;  // of x times face areas [kg]
     InterfaceMap map_;
     std::vector<Vec3> known_;
@@ -595,15 +644,20 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     });
 
     BodyTerm body_term(system, bodies, dt);
-    YieldingTerm yielding_term(system, movables.yielding, dt);
+    const bool assembled = solver.name == "iccg" || coupled_form(solver.name);
+    YieldingTerm yielding_term(system, movables.yielding, dt, assembled);
+    FLOTSAM_CHECK(!yielding_term.together() || bodies.empty());  // the loader refuses them
     std::vector<std::vector<std::int64_t>> sealed = body_term.sealed();
     yielding_term.keep_sealed(sealed);
 
     ProjectionReport report;
+    Stopwatch watch;
     report.solve.converged = yielding_term.linearize();
     if (!report.solve.converged) return report;
-    Multigrid multigrid(system.network, body_term.modes(), yielding_term.answers() ? &yielding_term : nullptr,
-                        yielding_term.guess());
+    std::optional<Multigrid> multigrid;
+    if (!assembled)
+        multigrid.emplace(system.network, body_term.modes(),
+                          yielding_term.answers() ? &yielding_term : nullptr, yielding_term.guess());
     const auto solve_once = [&](const SolveTolerance& tolerance) {
         std::vector<double> rhs = b;
         body_term.add_known_outflow(rhs, -1);
@@ -617,9 +671,12 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             report.removed_flux += inflow * domain.h * domain.h;
         }
         const int before = report.solve.iterations;
-        report.solve = solver.name == "iccg"
-                           ? solve_iccg(system.network, body_term.modes(), rhs, x, tolerance)
-                           : multigrid.solve(rhs, x, tolerance);
+        if (yielding_term.together())
+            report.solve = yielding_term.solve_together(system, dt, solver, rhs, x);
+        else if (assembled)
+            report.solve = solve_iccg(system.network, body_term.modes(), rhs, x, tolerance);
+        else
+            report.solve = multigrid->solve(rhs, x, tolerance);
         report.solve.iterations += before;
         body_term.move(x);
         yielding_term.move(x);
@@ -646,6 +703,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         solve_once(solver.tolerance);
         if (respond) agree(solver.tolerance, 2);
     }
+    report.solve.milliseconds = watch.lap();
     const bool moving = !bodies.empty() || yielding_term;
     std::vector<double> body_outflow(moving ? tiling.value_count() : 0, 0.0);
     body_term.add_outflow(body_outflow, 1);

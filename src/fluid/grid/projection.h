@@ -17,6 +17,8 @@
 
 namespace flotsam {
 
+struct SolidEquation;  // linalg/coupled_forms.h
+
 // How a face takes part in the solve. This is the one place where theta is clamped; matrix, right-hand side,
 // gradient and audit all read it here.
 struct Face {
@@ -104,9 +106,12 @@ class YieldingSolids {
         std::vector<SixBySix<double>> compliance;
     };
     virtual Lumps lumps() const = 0;
-    // The whole impulse of the pressure on the nodes has been found. True when the equation has changed by
-    // what came out and must be solved again.
-    virtual bool take(std::span<const Vec3> impulse) = 0;
+    // The equation itself, for solvers that do not eliminate it.
+    virtual SolidEquation equation(bool factors) const = 0;
+    // The whole impulse of the pressure on the nodes has been found, and with some solvers how they move by
+    // it; otherwise `velocity` is empty. True when the equation has changed by what came out and must be
+    // solved again.
+    virtual bool take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) = 0;
 };
 
 // What moves by the pressure.

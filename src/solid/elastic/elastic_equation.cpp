@@ -1,9 +1,11 @@
 #include "solid/elastic/elastic_equation.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "core/parallel.h"
+#include "linalg/coupled_forms.h"
 
 namespace flotsam {
 
@@ -66,6 +68,7 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
         own.force = outer_forces(bodies[b], *properties[b], gravity);
         own.held = held_axes(bodies[b], *properties[b], time);
         own.midpoint = properties[b]->integrator == ElasticIntegrator::midpoint;
+        own.reach = own.midpoint ? 0.25 * dt : dt, own.late = own.midpoint ? 0.5 : 1;
         own.stiffness.clear();
         own.first = nodes_;
         nodes_ += own.start.size();
@@ -97,8 +100,7 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
     const ElasticMaterial& material = s.mesh->material;
     const std::size_t count = s.start.size();
     const Vec3* const v = v_.data() + s.first;
-    // Forces are those at x + reach (v - from) and damping acts on late v + (1 - late) v_before.
-    const double reach = s.midpoint ? 0.25 * dt_ : dt_, late = s.midpoint ? 0.5 : 1;
+    const double reach = s.reach, late = s.late;
     s.at.resize(count);
     parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
         s.at[n] = s.start[n] + reach * (s.midpoint ? v[n] - s.velocity[n] : v[n]);
@@ -146,6 +148,7 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
 
 bool ElasticEquation::linearize(bool elasticity) {
     ++rounds_;
+    elasticity_ = elasticity;
     for (Body& body : bodies_) linearize(body, elasticity);
     system_ = {};
     for (std::size_t p = 0; p < partners_.size(); ++p) {
@@ -239,6 +242,60 @@ bool ElasticEquation::changed(std::vector<Vec3> v) {
 }
 
 bool ElasticEquation::may_go_on() const { return !failed_ && rounds_ < most_ + contact_rounds; }
+
+void ElasticEquation::add_factors(const Body& s, std::vector<BlockRow>& factors) const {
+    const ElasticMaterial& material = s.mesh->material;
+    const double weight = dt_ * (elasticity_ ? s.reach : 0) + dt_ * s.late * material.stiffness_damping;
+    if (weight == 0) return;
+    // The strain's six numbers, and L with L^T L = A_Psi [Eq. 3.43, 5.38].
+    constexpr std::pair<int, int> places[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    Eigen::Matrix<double, 6, 6> psi = 4 * material.mu() * Eigen::Matrix<double, 6, 6>::Identity();
+    psi.topLeftCorner<3, 3>().setConstant(material.lambda());
+    for (int i = 0; i < 3; ++i) psi(i, i) += 2 * material.mu();
+    const Eigen::Matrix<double, 6, 6> l = psi.llt().matrixU();
+    for (const ElementBatch& batch : s.mesh->batches)
+        for (int lane = 0; lane < batch.count; ++lane) {
+            Mat3 turn = Mat3::diagonal({1, 1, 1});
+            if (material.model != ElasticModel::linear)
+                turn = nearest_rotation(deformation_gradient(batch, lane, s.at));
+            const Mat3 axis = turn.transposed();
+            std::array<Vec3, 4> gradient;  // of the shape functions
+            for (int a = 0; a < 3; ++a)
+                for (int j = 0; j < 3; ++j) gradient[a + 1][j] = batch.gradient[3 * a + j][lane];
+            gradient[0] = -(gradient[1] + gradient[2] + gradient[3]);
+            for (int r = 0; r < 6; ++r) {
+                BlockRow row;
+                row.stiffness = weight * batch.volume[lane];
+                for (int a = 0; a < 4; ++a) {
+                    Vec3 sum;
+                    for (int q = r; q < 6; ++q) {
+                        const auto [i, j] = places[q];
+                        sum += 0.5 * l(r, q) * (gradient[a][j] * axis.row[i] + gradient[a][i] * axis.row[j]);
+                    }
+                    row.add(int(s.first) + batch.node[a][lane], sum);
+                }
+                factors.push_back(row);
+            }
+        }
+}
+
+SolidEquation ElasticEquation::equation(bool factors) const {
+    SolidEquation equation;
+    for (const Body& s : bodies_) {
+        equation.parts.push_back({std::int64_t(s.first), &s.matrix});
+        const double slow = s.late * dt_ * s.mesh->material.mass_damping;
+        for (const double mass : s.mesh->mass) equation.lumped.push_back(mass * (1 + slow));
+        equation.held.insert(equation.held.end(), s.held.begin(), s.held.end());
+        if (factors) add_factors(s, equation.factors);
+    }
+    equation.rows = system_.rows;
+    for (const BlockRow& row : contact_rows_)
+        if (factors && row.stiffness > 0) equation.factors.push_back(row);
+    equation.from.assign(v_.begin(), v_.begin() + std::ptrdiff_t(nodes_));
+    equation.push.assign(descent_.begin(), descent_.begin() + std::ptrdiff_t(nodes_));
+    equation.before.assign(before_.begin(), before_.begin() + std::ptrdiff_t(nodes_));
+    return equation;
+}
 
 ElasticEquation::Received ElasticEquation::received(std::size_t body) const {
     const Body& s = bodies_[body];

@@ -17,6 +17,8 @@
 
 namespace flotsam {
 
+struct SolidEquation;  // linalg/coupled_forms.h
+
 // Moves the nodes by their velocities, held ones as they are told.
 void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProperties*>& properties,
            double time, double dt);
@@ -42,6 +44,10 @@ class ElasticEquation {
     // The velocity with impulses: v + S^-1 (f - S v + impulse).
     std::vector<Vec3> velocity_with(std::span<const Vec3> impulse) const;
     void set_velocity(std::vector<Vec3> v) { v_ = std::move(v); }
+    // S, f - S v and the rest of what there is to know, on the nodes; partners must not be. With `factors`,
+    // of linear and corotational material: the latter's K then lacks how rotations change, which is no sum of
+    // squares of six numbers for each element [Zarifi17 Eq. 5.37-5.39].
+    SolidEquation equation(bool factors) const;
     // Takes the result: whether contacts opened, closed or slid otherwise than was thought, or the nodes went
     // further than Newton's tolerance from where S was made.
     bool changed(std::vector<Vec3> v);
@@ -79,6 +85,8 @@ class ElasticEquation {
         std::vector<unsigned char> held;
         std::size_t first = 0;
         bool midpoint = false;
+        // Forces are those at x + reach (v - from) and damping acts on late v + (1 - late) v_before.
+        double reach = 0, late = 1;
 
         std::vector<Vec3> at;  // where forces are asked for
         std::vector<ElementForces> element_forces;
@@ -89,6 +97,7 @@ class ElasticEquation {
         std::unique_ptr<BlockPreconditioner> preconditioner;
     };
     void linearize(Body& body, bool elasticity);
+    void add_factors(const Body& body, std::vector<BlockRow>& factors) const;
 
     std::vector<Body> bodies_;
     std::vector<RigidPartner> partners_;
@@ -100,6 +109,7 @@ class ElasticEquation {
     int most_ = 1, rounds_ = 0;
     mutable bool failed_ = false;
     std::vector<Vec3> v_, before_, descent_;
+    bool elasticity_ = true;              // takes part in S
     std::vector<BlockRow> contact_rows_;
     std::vector<Vec3> contact_push_;  // impulses of the contacts that S knows, at v_
     BlockSystem system_;

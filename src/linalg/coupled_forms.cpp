@@ -1,0 +1,340 @@
+#include "linalg/coupled_forms.h"
+
+#define EIGEN_MPL2_ONLY
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/SparseCore>
+
+#include <algorithm>
+#include <cmath>
+
+namespace flotsam {
+
+namespace {
+
+using Sparse = Eigen::SparseMatrix<double, Eigen::ColMajor, std::int32_t>;
+using Vector = Eigen::VectorXd;
+using Triplets = std::vector<Eigen::Triplet<double, std::int32_t>>;
+using IncompleteCholesky =
+    Eigen::IncompleteCholesky<double, Eigen::Lower, Eigen::NaturalOrdering<std::int32_t>>;
+
+// Share of the lumped matrix that eliminates v; the rest keeps Z2 definite [Zarifi17 5.2.2].
+constexpr double sigma = 0.9;
+
+// The blocks, with the held directions left out.
+struct Parts {
+    std::vector<int> unknown;  // of direction a of node n: unknown[3 n + a]; -1 where it is held
+    std::int32_t count = 0;    // of those that are not
+    Sparse b, n, z;
+    Vector lumped, e, w;
+    double dt;
+};
+
+Sparse from_triplets(std::int32_t rows, std::int32_t columns, const Triplets& triplets) {
+    Sparse m(rows, columns);
+    m.setFromTriplets(triplets.begin(), triplets.end());
+    m.prune([](std::int32_t, std::int32_t, double value) { return value != 0; });
+    return m;
+}
+
+Sparse full(const SymmetricMatrix& matrix) {
+    // Our rows of the lower triangle are the columns of the upper one.
+    const Eigen::Map<const Sparse> upper(matrix.rows(), matrix.rows(), Eigen::Index(matrix.value.size()),
+                                         matrix.row_begin.data(), matrix.column.data(), matrix.value.data());
+    return upper.selfadjointView<Eigen::Upper>();
+}
+
+Parts parts_of(const CoupledSystem& system) {
+    const SolidEquation& solid = system.solid;
+    Parts parts;
+    parts.dt = system.dt;
+    for (const unsigned char held : solid.held)
+        for (int a = 0; a < 3; ++a) parts.unknown.push_back(held >> a & 1 ? -1 : parts.count++);
+    const auto place = [&](std::int64_t node, int axis) { return parts.unknown[3 * node + axis]; };
+
+    parts.b = full(system.liquid);
+    parts.e = Eigen::Map<const Vector>(system.rhs.data(), Eigen::Index(system.rhs.size()));
+    Triplets n, z;
+    for (const InterfaceEntry& entry : system.interface)
+        for (int a = 0; a < 3; ++a)
+            if (place(entry.node, a) >= 0)
+                n.emplace_back(std::int32_t(entry.cell), place(entry.node, a), entry.area[a]);
+    parts.n = from_triplets(system.liquid.rows(), parts.count, n);
+    for (const SolidEquation::Part& part : solid.parts) {
+        const BlockMatrix& s = *part.matrix;
+        for (int r = 0; r < s.rows(); ++r)
+            for (int k = s.row_begin[r]; k < s.row_begin[r + 1]; ++k)
+                for (int i = 0; i < 3; ++i)
+                    for (int j = 0; j < 3; ++j) {
+                        const int row = place(part.first + r, i), column = place(part.first + s.column[k], j);
+                        if (row >= 0 && column >= 0)
+                            z.emplace_back(row, column, s.value[k].row[i][j] / system.dt);
+                    }
+    }
+    for (const BlockRow& row : solid.rows)
+        for (int k = 0; k < row.count; ++k)
+            for (int l = 0; l < row.count; ++l)
+                for (int i = 0; i < 3; ++i)
+                    for (int j = 0; j < 3; ++j) {
+                        const int here = place(row.block[k], i), there = place(row.block[l], j);
+                        if (here >= 0 && there >= 0)
+                            z.emplace_back(
+                                here, there,
+                                row.stiffness * row.coefficient[k][i] * row.coefficient[l][j] / system.dt);
+                    }
+    parts.z = from_triplets(parts.count, parts.count, z);
+    parts.lumped.resize(parts.count);
+    parts.w.resize(parts.count);
+    for (std::size_t k = 0; k < solid.lumped.size(); ++k)
+        for (int a = 0; a < 3; ++a)
+            if (const int u = place(std::int64_t(k), a); u >= 0) {
+                parts.lumped[u] = solid.lumped[k] / system.dt;
+                parts.w[u] = -solid.push[k][a] / system.dt;
+            }
+    return parts;
+}
+
+// R, with sqrt(zeta_K) in it: the thesis's z times that.
+Sparse factors_of(const CoupledSystem& system, const Parts& parts) {
+    Triplets r;
+    const std::vector<BlockRow>& factors = system.solid.factors;
+    for (std::size_t f = 0; f < factors.size(); ++f)
+        for (int k = 0; k < factors[f].count; ++k)
+            for (int a = 0; a < 3; ++a)
+                if (const int u = parts.unknown[3 * factors[f].block[k] + a]; u >= 0)
+                    r.emplace_back(std::int32_t(f), u,
+                                   std::sqrt(factors[f].stiffness / parts.dt) * factors[f].coefficient[k][a]);
+    return from_triplets(std::int32_t(factors.size()), parts.count, r);
+}
+
+// (a, b; b^T, c), of which c's upper triangle counts.
+SymmetricMatrix stacked(const Sparse& a, const Sparse& b, const Sparse& c) {
+    SymmetricMatrix m;
+    const auto append = [&](const Sparse& from, std::int32_t column, std::int32_t first, std::int32_t last) {
+        for (Sparse::InnerIterator it(from, column); it && it.row() <= last; ++it)
+            m.add(first + it.row(), it.value());
+    };
+    const auto size = std::int32_t(a.rows());
+    for (std::int32_t k = 0; k < size; ++k) {
+        append(a, k, 0, k);
+        m.end_row();
+    }
+    for (std::int32_t k = 0; k < c.rows(); ++k) {
+        append(b, k, 0, size);
+        append(c, k, size, k);
+        m.end_row();
+    }
+    return m;
+}
+
+Vector stacked(const Vector& a, const Vector& b) {
+    Vector both(a.size() + b.size());
+    both << a, b;
+    return both;
+}
+
+AssembledForm form_of(SymmetricMatrix matrix, const Vector& first, const Vector& second, double alpha) {
+    const Vector rhs = stacked(first, second);
+    return {std::move(matrix), {rhs.begin(), rhs.end()}, std::int32_t(first.size()), alpha};
+}
+
+// `r` is R of the factored form.
+AssembledForm assemble(const Parts& s, const Sparse& r, CoupledForm form, double alpha) {
+    if (form == CoupledForm::indefinite)  // [Eq. 5.17]
+        return form_of(stacked(s.b, alpha * s.n, -alpha * alpha * s.z), s.e, alpha * s.w, alpha);
+    if (form == CoupledForm::factored) {
+        const Vector inverse = s.lumped.cwiseInverse();  // 1 / (zeta_M M)
+        const Sparse n = s.n * inverse.asDiagonal(), rt = r.transpose();
+        Sparse one(r.rows(), r.rows());
+        one.setIdentity();
+        return form_of(stacked(s.b + Sparse(n * s.n.transpose()), -Sparse(n * rt),    // [Eq. 5.43]
+                               one + Sparse(Sparse(r * inverse.asDiagonal()) * rt)),  // [Eq. 5.45]
+                       s.e + n * s.w, -(r * inverse.cwiseProduct(s.w)), 1);
+    }
+    const Vector z1 = sigma * s.lumped, inverse = z1.cwiseInverse();
+    Sparse z2 = s.z;  // [Eq. 5.31]
+    z2.diagonal() -= z1;
+    const Sparse n = s.n * inverse.asDiagonal();
+    const Vector c1 = s.e + n * s.w, c2 = -(z2 * inverse.cwiseProduct(s.w));  // [Eq. 5.25]
+    // Solids that nothing acts on say nothing about how they compare with the liquid.
+    if (alpha == 0) alpha = c1.norm() > 0 && c2.norm() > 0 ? c1.norm() / c2.norm() : 1;
+    const Sparse a11 = s.b + Sparse(n * s.n.transpose());                                   // [Eq. 5.27]
+    const Sparse a12 = -Sparse(n * z2);                                                     // [Eq. 5.28]
+    const Sparse a22 = z2 + Sparse(z2 * (inverse.asDiagonal() * z2));                       // [Eq. 5.30]
+    return form_of(stacked(a11, alpha * a12, alpha * alpha * a22), c1, alpha * c2, alpha);  // [Eq. 5.36]
+}
+
+// The residual that ends a solve, as a share of the right-hand side's norm.
+double wanted_residual(const SolveTolerance& tolerance, const Vector& b) {
+    return std::max(tolerance.relative, tolerance.absolute * std::sqrt(double(b.size())) / b.norm());
+}
+
+SolveReport solve_bicgstab(const SymmetricMatrix& matrix, std::span<const double> b, std::span<double> x,
+                           const SolveTolerance& tolerance) {
+    const Sparse a = full(matrix);
+    const Eigen::Map<const Vector> rhs(b.data(), Eigen::Index(b.size()));
+    Eigen::Map<Vector> unknown(x.data(), Eigen::Index(x.size()));
+    if (rhs.norm() == 0) return unknown.setZero(), SolveReport{};
+    Eigen::BiCGSTAB<Sparse, Eigen::IncompleteLUT<double, std::int32_t>> solver;
+    const double wanted = wanted_residual(tolerance, rhs);
+    solver.setTolerance(wanted);
+    solver.setMaxIterations(tolerance.max_iterations);
+    solver.compute(a);
+    const Vector solution = solver.solveWithGuess(rhs, Vector(unknown));
+    unknown = solution;
+    SolveReport report{true, int(solver.iterations()), (rhs - a * solution).norm() / rhs.norm()};
+    report.converged = report.residual < 10 * wanted;  // not the recurrence's; see solve_iccg
+    return report;
+}
+
+// A^-1 by the SPD form, whatever the form of A is.
+class FormInverse {
+  public:
+    FormInverse(const Parts& parts, CoupledForm form, double alpha)
+        : parts_(parts), form_(form), spd_(assemble(parts, {}, CoupledForm::spd, alpha)) {
+        const Sparse a = full(spd_.matrix);
+        cg_.setTolerance(1e-8);
+        cg_.setMaxIterations(20000);
+        matrix_ = a;
+        cg_.compute(matrix_);
+    }
+    Vector operator()(const Vector& b) const {
+        if (form_ == CoupledForm::spd) return cg_.solve(b);
+        // The SPD form's right-hand side for any e and w [Eq. 5.25]; its velocities are scaled alike.
+        const Vector by_z1 = b.tail(parts_.count).cwiseQuotient(sigma * spd_.alpha * parts_.lumped);
+        Vector c = b;
+        c.head(spd_.pressures) += parts_.n * by_z1;
+        c.tail(parts_.count) = -spd_.alpha * (parts_.z * by_z1 - sigma * parts_.lumped.cwiseProduct(by_z1));
+        return cg_.solve(c);
+    }
+
+  private:
+    const Parts& parts_;
+    CoupledForm form_;
+    AssembledForm spd_;
+    Sparse matrix_;
+    Eigen::ConjugateGradient<Sparse, Eigen::Lower | Eigen::Upper, IncompleteCholesky> cg_;
+};
+
+}  // namespace
+
+std::optional<CoupledForm> coupled_form(std::string_view solver) {
+    if (solver == "spd") return CoupledForm::spd;
+    if (solver == "factored") return CoupledForm::factored;
+    if (solver == "indefinite-bicgstab" || solver == "indefinite-minres") return CoupledForm::indefinite;
+    return {};
+}
+
+AssembledForm assemble(const CoupledSystem& system, CoupledForm form, double alpha) {
+    const Parts parts = parts_of(system);
+    return assemble(parts, form == CoupledForm::factored ? factors_of(system, parts) : Sparse(), form, alpha);
+}
+
+SolveReport solve(const CoupledSystem& system, const SolverSettings& settings, std::span<double> p,
+                  std::span<Vec3> v) {
+    const CoupledForm form = *coupled_form(settings.name);
+    const Parts parts = parts_of(system);
+    const Sparse r = form == CoupledForm::factored ? factors_of(system, parts) : Sparse();
+    // The thesis scales the SPD form alone.
+    const AssembledForm assembled = assemble(parts, r, form, form == CoupledForm::spd ? settings.alpha : 1);
+
+    const SolidEquation& solid = system.solid;
+    Vector moved(parts.count);  // v - from
+    for (std::size_t k = 0; k < parts.unknown.size(); ++k)
+        if (parts.unknown[k] >= 0)
+            moved[parts.unknown[k]] = solid.before[k / 3][k % 3] - solid.from[k / 3][k % 3];
+    const Eigen::Map<Vector> pressure(p.data(), Eigen::Index(p.size()));
+    Vector x = stacked(pressure,
+                       form == CoupledForm::factored ? Vector(r * moved) : Vector(moved / assembled.alpha));
+    const std::span<double> all(x.data(), std::size_t(x.size()));
+    const SolveReport report =
+        settings.name == "indefinite-bicgstab"
+            ? solve_bicgstab(assembled.matrix, assembled.rhs, all, settings.tolerance)
+        : settings.name == "indefinite-minres"
+            ? solve_minres(assembled.matrix, assembled.pressures, assembled.rhs, all, settings.tolerance)
+            : solve_iccg(assembled.matrix, assembled.rhs, all, settings.tolerance);
+
+    std::copy_n(x.begin(), p.size(), p.begin());
+    const Vector rest = x.tail(x.size() - Eigen::Index(p.size()));
+    moved = form == CoupledForm::factored
+                ? Vector((parts.n.transpose() * pressure - r.transpose() * rest - parts.w)
+                             .cwiseQuotient(parts.lumped))  // [Eq. 5.41]
+                : Vector(assembled.alpha * rest);
+    for (std::size_t k = 0; k < parts.unknown.size(); ++k) {
+        v[k / 3][k % 3] = solid.from[k / 3][k % 3];
+        if (parts.unknown[k] >= 0) v[k / 3][k % 3] += moved[parts.unknown[k]];
+    }
+    return report;
+}
+
+SolveReport solve_minres(const SymmetricMatrix& matrix, std::int32_t split, std::span<const double> b,
+                         std::span<double> x, const SolveTolerance& tolerance) {
+    const Sparse a = full(matrix);
+    const Eigen::Map<const Vector> rhs(b.data(), Eigen::Index(b.size()));
+    Eigen::Map<Vector> unknown(x.data(), Eigen::Index(x.size()));
+    const double norm = rhs.norm();
+    if (norm == 0) return unknown.setZero(), SolveReport{};
+    const double wanted = wanted_residual(tolerance, rhs);
+    const Eigen::Index rest = a.rows() - split;
+    const IncompleteCholesky first(Sparse(a.topLeftCorner(split, split)));
+    const Sparse corner = a.bottomRightCorner(rest, rest);
+    const bool negative = rest > 0 && corner.coeff(0, 0) < 0;
+    const IncompleteCholesky second(negative ? Sparse(-corner) : corner);
+    const auto precondition = [&](const Vector& r) {
+        return stacked(first.solve(r.head(split)), second.solve(r.tail(rest)));
+    };
+
+    // Lanczos vectors v and preconditioned ones z; Givens rotations c, s; directions w [Elman14 Alg. 4.1].
+    Vector v_old = Vector::Zero(a.rows()), v = rhs - a * unknown, z = precondition(v);
+    Vector w_old = v_old, w = v_old;
+    double gamma_old = 1, gamma = std::sqrt(z.dot(v)), eta = gamma;
+    double c_old = 1, c = 1, s_old = 0, s = 0;
+    SolveReport report{false, 0, v.norm() / norm};
+    for (; report.residual > wanted && report.iterations < tolerance.max_iterations && gamma > 0;) {
+        ++report.iterations;
+        z /= gamma;
+        const Vector az = a * z;
+        const double delta = az.dot(z);
+        Vector v_new = az - delta / gamma * v - gamma / gamma_old * v_old;
+        Vector z_new = precondition(v_new);
+        const double gamma_new = std::sqrt(std::max(0.0, z_new.dot(v_new)));
+        const double a0 = c * delta - c_old * s * gamma, a1 = std::hypot(a0, gamma_new);
+        const double a2 = s * delta + c_old * c * gamma, a3 = s_old * gamma;
+        c_old = c, s_old = s;
+        c = a0 / a1, s = gamma_new / a1;
+        const Vector w_new = (z - a3 * w_old - a2 * w) / a1;
+        unknown += c * eta * w_new;
+        eta *= -s;
+        w_old = std::move(w), w = w_new;
+        v_old = std::move(v), v = std::move(v_new), z = std::move(z_new);
+        gamma_old = gamma, gamma = gamma_new;
+        // The recurrence knows the residual in the preconditioner's norm alone.
+        if (report.iterations % 10 == 0 || gamma == 0) report.residual = (rhs - a * unknown).norm() / norm;
+    }
+    report.residual = (rhs - a * unknown).norm() / norm;
+    report.converged = report.residual <= wanted;
+    return report;
+}
+
+double log_condition(const CoupledSystem& system, CoupledForm form, double alpha) {
+    const Parts parts = parts_of(system);
+    const Sparse a = full(assemble(parts, {}, form, alpha).matrix);
+    double norm = 0;
+    for (Eigen::Index k = 0; k < a.cols(); ++k) norm = std::max(norm, a.col(k).cwiseAbs().sum());
+    const FormInverse inverse(parts, form, alpha);
+    // |A^-1 x| over |x| = 1 is largest at a corner; go uphill from the middle. A is symmetric.
+    Vector x = Vector::Constant(a.rows(), 1 / double(a.rows()));
+    double largest = 0;
+    for (int round = 0; round < 5; ++round) {
+        const Vector y = inverse(x);
+        if (y.lpNorm<1>() <= largest) break;
+        largest = y.lpNorm<1>();
+        const Vector slope = inverse(y.unaryExpr([](double value) { return value < 0 ? -1.0 : 1.0; }));
+        Eigen::Index steepest = 0;
+        if (slope.cwiseAbs().maxCoeff(&steepest) <= slope.dot(x)) break;
+        x.setZero();
+        x[steepest] = 1;
+    }
+    return std::log10(norm * largest);
+}
+
+}  // namespace flotsam
