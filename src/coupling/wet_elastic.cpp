@@ -37,7 +37,7 @@ void WetElastic::begin(const Scenario& scenario, const World& now, const std::ve
     movable_ = &movable;
     pushed_.assign(bodies.size(), {});
     equation_.begin(elastics, elastic_properties(scenario, elastics), scenario.gravity, time, dt,
-                    std::move(contacts), std::move(partners));
+                    std::move(contacts), std::move(partners), scenario.solver.name == "multigrid");
 }
 
 bool WetElastic::linearize(std::span<const Vec3> known) {
@@ -153,6 +153,10 @@ YieldingSolids::Lumps WetElastic::lumps() const {
         for (int r = 0; r < s.rows(); ++r) {
             lumps.lump[first + r] = int(b);
             lumps.arm[first + r] = places[r] - center;
+            if (equation_.turns_freely(b)) {
+                sum += mode(r).transpose() * mode(r) * equation_.mass(b, std::size_t(r));
+                continue;
+            }
             for (int k = s.row_begin[r]; k < s.row_begin[r + 1]; ++k) {
                 Eigen::Matrix3d block;
                 for (int i = 0; i < 3; ++i)

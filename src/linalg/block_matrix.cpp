@@ -248,8 +248,26 @@ void BlockSystem::multiply(std::span<const Vec3> x, std::span<Vec3> result) cons
     std::size_t at = 0;
     for (const Part& part : parts) {
         const std::size_t n = std::size_t(part.matrix->rows());
-        part.matrix->multiply(x.subspan(at, n), result.subspan(at, n));
+        const std::span<const Vec3> own = x.subspan(at, n);
+        const std::span<Vec3> out = result.subspan(at, n);
         at += n;
+        if (!part.neutral) {
+            part.matrix->multiply(own, out);
+            continue;
+        }
+        // v = Q v + P v: the first part answers by its mass, the second by the matrix.
+        const NeutralModes& neutral = *part.neutral;
+        std::vector<Vec3> rest(own.begin(), own.end());
+        std::vector<double> share;
+        for (std::size_t k = 0; k < neutral.mode.size(); ++k) {
+            share.push_back(inner(neutral.momentum[k], own));
+            for (std::size_t i = 0; i < n; ++i) rest[i] -= share[k] * neutral.mode[k][i];
+        }
+        part.matrix->multiply(rest, out);
+        for (std::size_t k = 0; k < neutral.mode.size(); ++k) {
+            const double turned = inner(neutral.mode[k], out);
+            for (std::size_t i = 0; i < n; ++i) out[i] += (share[k] - turned) * neutral.momentum[k][i];
+        }
     }
     for (const Mat3& block : singles) result[at] = block * x[at], ++at;
     for (const BlockRow& row : rows) {
@@ -301,6 +319,8 @@ BlockSolver::BlockSolver(const BlockSystem& system, bool many) : system_(system)
         definite_ = definite_ && part.preconditioner->update(
                                      *part.matrix, std::span(more).subspan(first, rows), part.places);
         first += rows;
+        neutral_.emplace_back();
+        if (definite_ && part.neutral) make_neutral(part);
     }
     for (std::size_t s = 0; s < system.singles.size(); ++s)
         single_inverse_.push_back((system.singles[s] + more[first + s]).inverse());
@@ -325,12 +345,46 @@ void BlockSolver::join_rows() {
     joint_.assign(lower.data(), lower.data() + lower.size());
 }
 
+void BlockSolver::make_neutral(const BlockSystem::Part& part) {
+    Neutral& own = neutral_.back();
+    const auto& momentum = part.neutral->momentum;
+    const auto count = Eigen::Index(momentum.size());
+    Eigen::MatrixXd products(count, count);
+    for (const std::vector<Vec3>& m : momentum) {
+        own.answer.emplace_back(m.size());
+        part.preconditioner->apply(m, own.answer.back());
+    }
+    for (Eigen::Index i = 0; i < count; ++i)
+        for (Eigen::Index j = 0; j < count; ++j) products(i, j) = inner(momentum[i], own.answer[j]);
+    const Eigen::MatrixXd inverse = products.inverse();
+    own.inverse.assign(momentum.size(), std::vector<double>(momentum.size()));
+    for (Eigen::Index i = 0; i < count; ++i)
+        for (Eigen::Index j = 0; j < count; ++j) own.inverse[i][j] = inverse(i, j);
+}
+
 void BlockSolver::precondition(std::span<const Vec3> r, std::span<Vec3> z) const {
     std::size_t at = 0;
-    for (const BlockSystem::Part& part : system_.parts) {
+    for (std::size_t p = 0; p < system_.parts.size(); ++p) {
+        const BlockSystem::Part& part = system_.parts[p];
         const std::size_t rows = std::size_t(part.matrix->rows());
-        part.preconditioner->apply(r.subspan(at, rows), z.subspan(at, rows));
+        const std::span<const Vec3> in = r.subspan(at, rows);
+        const std::span<Vec3> out = z.subspan(at, rows);
+        part.preconditioner->apply(in, out);
         at += rows;
+        if (!part.neutral) continue;
+        // The solution among what is orthogonal to the neutral modes, and theirs by mass alone.
+        const NeutralModes& neutral = *part.neutral;
+        std::vector<double> along, by_mass;
+        for (std::size_t k = 0; k < neutral.mode.size(); ++k) {
+            along.push_back(inner(neutral.momentum[k], out));
+            by_mass.push_back(inner(neutral.mode[k], in));
+        }
+        for (std::size_t k = 0; k < neutral.mode.size(); ++k) {
+            double less = 0;
+            for (std::size_t j = 0; j < along.size(); ++j) less += neutral_[p].inverse[k][j] * along[j];
+            for (std::size_t i = 0; i < rows; ++i)
+                out[i] += by_mass[k] * neutral.mode[k][i] - less * neutral_[p].answer[k][i];
+        }
     }
     for (const Mat3& inverse : single_inverse_) z[at] = inverse * r[at], ++at;
 }

@@ -62,12 +62,20 @@ std::unique_ptr<BlockPreconditioner> two_level_preconditioner(const BlockMatrix&
 std::unique_ptr<BlockPreconditioner> choose_preconditioner(const BlockMatrix& pattern,
                                                            std::span<const Vec3> places);
 
+// Directions that a matrix shall answer to as to a mass alone, whatever stiffness it holds: S becomes
+// M on them and stays S on what is M-orthogonal to them.
+struct NeutralModes {
+    std::vector<std::vector<Vec3>> mode;      // M-orthonormal
+    std::vector<std::vector<Vec3>> momentum;  // M times them
+};
+
 // Matrices down the diagonal, single blocks after them, and rows that couple all of these.
 struct BlockSystem {
     struct Part {
         const BlockMatrix* matrix;
         BlockPreconditioner* preconditioner;
         std::span<const Vec3> places;
+        const NeutralModes* neutral = nullptr;
     };
     std::vector<Part> parts;
     std::vector<Mat3> singles;
@@ -96,9 +104,16 @@ class BlockSolver {
   private:
     void precondition(std::span<const Vec3> r, std::span<Vec3> z) const;
     void join_rows();
+    // What a part's preconditioner makes of the neutral modes' momenta, and the inverse of their products.
+    struct Neutral {
+        std::vector<std::vector<Vec3>> answer;
+        std::vector<std::vector<double>> inverse;
+    };
+    void make_neutral(const BlockSystem::Part& part);
 
     const BlockSystem& system_;
     std::vector<Mat3> single_inverse_;
+    std::vector<Neutral> neutral_;  // of each part
     bool definite_ = true, exact_ = true;
     // Woodbury's formula, where the factors are exact but for the rows: what each row's coefficients become
     // under the factors' inverse, and the Cholesky factor of stiffness^-1 + R S^-1 R^T.

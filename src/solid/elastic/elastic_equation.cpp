@@ -48,7 +48,7 @@ void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProp
 void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
                             const std::vector<const ElasticProperties*>& properties, Vec3 gravity,
                             double time, double dt, std::vector<ElasticContact> contacts,
-                            std::vector<RigidPartner> partners) {
+                            std::vector<RigidPartner> partners, bool turned_back) {
     bodies_.resize(bodies.size());
     time_ = time, dt_ = dt, rounds_ = 0, most_ = 1, edge_ = tolerance_ = 1e300, failed_ = false;
     nodes_ = 0;
@@ -70,6 +70,9 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
         own.midpoint = properties[b]->integrator == ElasticIntegrator::midpoint;
         own.reach = own.midpoint ? 0.25 * dt : dt, own.late = own.midpoint ? 0.5 : 1;
         own.stiffness.clear();
+        own.turning = {};
+        own.turn_rate.clear();
+        if (turned_back) find_turning(own);
         own.first = nodes_;
         nodes_ += own.start.size();
         edge_ = std::min(edge_, mesh->edge);
@@ -96,6 +99,42 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
     descent_.resize(v_.size());
 }
 
+void ElasticEquation::find_turning(Body& s) {
+    unsigned held = 0;
+    for (const unsigned char h : s.held) held |= h;
+    double mass = 0;
+    s.center = {};
+    for (std::size_t n = 0; n < s.start.size(); ++n) {
+        mass += s.mesh->mass[n];
+        s.center += s.mesh->mass[n] * s.start[n];
+    }
+    s.center = s.center / mass;
+    const auto product = [&](const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
+        double sum = 0;
+        for (std::size_t n = 0; n < a.size(); ++n) sum += dot(a[n], b[n]);
+        return sum;
+    };
+    for (int axis = 0; axis < 3; ++axis) {
+        if (held & ~(1u << axis)) continue;  // turning about it moves what is held
+        Vec3 rate(unit(axis));
+        std::vector<Vec3> mode(s.start.size());
+        for (std::size_t n = 0; n < mode.size(); ++n) mode[n] = cross(rate, s.start[n] - s.center);
+        for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
+            const double share = product(s.turning.momentum[k], mode);
+            for (std::size_t n = 0; n < mode.size(); ++n) mode[n] -= share * s.turning.mode[k][n];
+            rate -= share * s.turn_rate[k];
+        }
+        std::vector<Vec3> momentum = mode;
+        for (std::size_t n = 0; n < mode.size(); ++n) momentum[n] *= s.mesh->mass[n];
+        const double size = std::sqrt(product(momentum, mode));
+        for (std::size_t n = 0; n < mode.size(); ++n)
+            mode[n] = mode[n] / size, momentum[n] = momentum[n] / size;
+        s.turning.mode.push_back(std::move(mode));
+        s.turning.momentum.push_back(std::move(momentum));
+        s.turn_rate.push_back(rate / size);
+    }
+}
+
 void ElasticEquation::linearize(Body& s, bool elasticity) {
     const ElasticMaterial& material = s.mesh->material;
     const std::size_t count = s.start.size();
@@ -105,6 +144,22 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
     parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
         s.at[n] = s.start[n] + reach * (s.midpoint ? v[n] - s.velocity[n] : v[n]);
     });
+    // Turned back by as much as the body turns on the way.
+    Vec3 angle;
+    std::vector<double> turns;  // of v, for what damps
+    for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
+        double way = 0, turn = 0;
+        for (std::size_t n = 0; n < count; ++n) {
+            way += dot(s.turning.momentum[k][n], s.at[n] - s.start[n]);
+            turn += dot(s.turning.momentum[k][n], late * v[n] + (1 - late) * s.velocity[n]);
+        }
+        angle += way * s.turn_rate[k];
+        turns.push_back(turn);
+    }
+    if (length(angle) > 0 && material.model != ElasticModel::linear) {
+        const Rotation back = rotation_by(angle).inverse();
+        for (Vec3& p : s.at) p = s.center + back * (p - s.center);
+    }
     evaluate_elements(s.mesh->batches, material, s.at,
                       {.forces = &s.element_forces, .stiffness = &s.element_stiffness});
     gather_forces(*s.mesh, s.element_forces, s.forces);
@@ -118,16 +173,24 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
     std::vector<Vec3> damped(rate > 0 ? count : 0);
     if (rate > 0) {
         std::vector<Vec3> damps(count);
-        for (std::size_t n = 0; n < count; ++n) damps[n] = late * v[n] + (1 - late) * s.velocity[n];
+        for (std::size_t n = 0; n < count; ++n) {
+            damps[n] = late * v[n] + (1 - late) * s.velocity[n];
+            for (std::size_t k = 0; k < turns.size(); ++k) damps[n] -= turns[k] * s.turning.mode[k][n];
+        }
         std::swap(s.matrix.value, s.stiffness);
         s.matrix.multiply(damps, damped);
         std::swap(s.matrix.value, s.stiffness);
+    }
+    for (std::size_t n = 0; rate > 0 && n < count; ++n) s.forces[n] -= rate * damped[n];
+    for (std::size_t k = 0; k < turns.size(); ++k) {
+        double torque = 0;
+        for (std::size_t n = 0; n < count; ++n) torque += dot(s.turning.mode[k][n], s.forces[n]);
+        for (std::size_t n = 0; n < count; ++n) s.forces[n] -= torque * s.turning.momentum[k][n];
     }
     parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
         const double mass = s.mesh->mass[n];
         const Vec3 damps = late * v[n] + (1 - late) * s.velocity[n];
         Vec3 down = mass * (s.velocity[n] - v[n] - dt_ * slow * damps) + dt_ * (s.forces[n] + s.force[n]);
-        if (rate > 0) down -= dt_ * rate * damped[n];
         for (int k = s.matrix.row_begin[n]; k < s.matrix.row_begin[n + 1]; ++k) {
             Mat3& block = s.matrix.value[k];
             const int other = s.matrix.column[k];
@@ -190,8 +253,12 @@ bool ElasticEquation::linearize(bool elasticity) {
     }
     std::vector<BlockRow> rows = std::move(terms.rows);
     std::erase_if(rows, [](const BlockRow& row) { return row.stiffness == 0; });
-    for (Body& s : bodies_) rows = absorb(std::move(rows), int(s.first), s.matrix);
-    for (Body& s : bodies_) system_.parts.push_back({&s.matrix, s.preconditioner.get(), s.at});
+    for (Body& s : bodies_) {
+        const bool turns = !s.turning.mode.empty();
+        // Contacts may turn a body: they stay beside a matrix that may not.
+        if (!turns) rows = absorb(std::move(rows), int(s.first), s.matrix);
+        system_.parts.push_back({&s.matrix, s.preconditioner.get(), s.at, turns ? &s.turning : nullptr});
+    }
     system_.rows = std::move(rows);
     solver_ = std::make_unique<BlockSolver>(system_, true);
     return solver_->definite();

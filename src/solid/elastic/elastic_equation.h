@@ -1,6 +1,11 @@
 // The equation of elastic bodies for a step that is solved together with something else: S v = f + impulses,
 // linear about where the nodes are going [Zarifi17 Eq. 5.1].
 //
+// The pressure acts on the surface as it is in the middle of a step, the elastic forces are those of the
+// nodes half a step later. A body that turns would be turned on by that: its internal forces, turned along,
+// no longer balance the pressure. So the forces are turned back, and S answers to turning as to masses alone:
+// what is inside a body can never turn it.
+//
 // Bodies are where they are in the middle of a step; the forces are those half a step later, so that
 // successive middles follow implicit Euler exactly [Zarifi17 Eq. 5.1-5.2], or the trapezoidal rule for those
 // that ask for the midpoint rule.
@@ -25,10 +30,12 @@ void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProp
 
 class ElasticEquation {
   public:
-    // Starts a step at `time`. Kept from step to step is only what follows from the meshes.
+    // Starts a step at `time`. Kept from step to step is only what follows from the meshes. `turned_back`
+    // false leaves the forces as they are and S a sparse matrix: for comparison.
     void begin(const std::vector<ElasticBody>& bodies,
                const std::vector<const ElasticProperties*>& properties, Vec3 gravity, double time, double dt,
-               std::vector<ElasticContact> contacts, std::vector<RigidPartner> partners);
+               std::vector<ElasticContact> contacts, std::vector<RigidPartner> partners,
+               bool turned_back = true);
 
     // Of all bodies, one after the other; two blocks for each partner follow.
     std::int64_t nodes() const { return std::int64_t(nodes_); }
@@ -76,6 +83,8 @@ class ElasticEquation {
     std::size_t bodies() const { return bodies_.size(); }
     std::span<const Vec3> places(std::size_t body) const { return bodies_[body].at; }
     std::span<const unsigned char> held(std::size_t body) const { return bodies_[body].held; }
+    bool turns_freely(std::size_t body) const { return bodies_[body].turning.mode.size() == 3; }
+    double mass(std::size_t body, std::size_t node) const { return bodies_[body].mesh->mass[node]; }
 
   private:
     struct Body {
@@ -93,10 +102,14 @@ class ElasticEquation {
         std::vector<ElementStiffness> element_stiffness;
         std::vector<Vec3> forces;
         BlockMatrix matrix;
+        NeutralModes turning;         // about the axes that no pin holds
+        std::vector<Vec3> turn_rate;  // spin of each of these modes
+        Vec3 center;
         std::vector<Mat3> stiffness;  // K where the step began: what damps
         std::unique_ptr<BlockPreconditioner> preconditioner;
     };
     void linearize(Body& body, bool elasticity);
+    static void find_turning(Body& body);
     void add_factors(const Body& body, std::vector<BlockRow>& factors) const;
 
     std::vector<Body> bodies_;
@@ -109,7 +122,7 @@ class ElasticEquation {
     int most_ = 1, rounds_ = 0;
     mutable bool failed_ = false;
     std::vector<Vec3> v_, before_, descent_;
-    bool elasticity_ = true;              // takes part in S
+    bool elasticity_ = true;  // takes part in S
     std::vector<BlockRow> contact_rows_;
     std::vector<Vec3> contact_push_;  // impulses of the contacts that S knows, at v_
     BlockSystem system_;
