@@ -292,6 +292,8 @@ RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShap
     RigidProperties properties;
     properties.friction = entry.number_or("friction", properties.friction);
     properties.restitution = entry.number_or("restitution", properties.restitution);
+    const TomlNode* const coupling = entry.find("coupling");
+    const bool one_way = coupling && coupling->text == "one-way";
     if (motion != Motion::rigid) {
         for (const std::string_view key : {"mass", "hollow", "ballast", "lock"})
             if (const TomlNode* node = entry.find(key))
@@ -300,7 +302,7 @@ RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShap
         if (entry.number_or("release", 0) > 0)
             mistakes.add(entry.at("release").place, "only a rigid solid has 'release'",
                          "write motion = \"rigid\", or remove it");
-        if (entry.at("coupling").text == "one-way")
+        if (one_way)
             mistakes.add(entry.at("coupling").place, "only a rigid solid can be coupled one-way",
                          "what is fixed or scripted never feels the liquid: remove it");
         return properties;
@@ -310,7 +312,7 @@ RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShap
     properties.spin = motion_vector(entry, "spin", slab, mistakes);
     properties.locked = locks_of(entry, slab.has_value());
     properties.release = entry.number_or("release", 0);
-    properties.one_way = entry.at("coupling").text == "one-way";
+    properties.one_way = one_way;
     if (const TomlNode* release = entry.find("release");
         release && properties.release > 0 && (entry.find("velocity") || entry.find("spin")))
         mistakes.add(release->place, "what is held until its release starts from rest",
