@@ -8,7 +8,7 @@
 #include "core/state.h"
 #include "core/vec.h"
 #include "fluid/grid/liquid.h"
-#include "fluid/grid/projection.h"
+#include "fluid/grid/solid_load.h"
 #include "linalg/solve.h"
 #include "world/scenario.h"
 

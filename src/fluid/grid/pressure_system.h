@@ -1,0 +1,73 @@
+// The pressure system of a liquid with a free surface.
+//
+// Gravity is a potential: the unknown is pi = p - rho g.x, which is constant in water at rest. On the free
+// surface, where p = 0, pi = -rho g.x is prescribed at the surface's true place (ghost fluid), so rest is
+// exact.
+#pragma once
+
+#include <vector>
+
+#include "fluid/grid/liquid.h"
+#include "fluid/grid/obstacles.h"
+#include "linalg/network.h"
+
+namespace flotsam {
+
+inline Int3 cell_at(const Tiling& tiling, std::int64_t slot, int local) {
+    return tiling.first_cell(slot) + Int3{local & 7, local >> 3 & 7, local >> 6};
+}
+
+// How a face takes part in the solve. This is the one place where theta is clamped; matrix, right-hand side,
+// gradient and audit all read it here.
+struct Face {
+    enum class Kind { none, interior, surface, wall } kind;  // surface: liquid on one side only
+    double area = 1;                                         // open share of the face
+    double theta = 1;  // distance over which the potential changes, in cells; never less than 0.01
+    double reach = 1;  // where the surface is: its distance from the liquid cell's centre, in cells
+};
+
+struct PressureSystem {
+    const Domain* domain;
+    Vec3 gravity;
+    double density;
+    Field<double> phi;           // distance that the solve sees; liquid cells are those below zero
+    const Obstacles* obstacles;  // may be none
+    double datum = 0;            // -g.x of the mean surface; keeps numbers small [m^2/s^2]
+    Network<double>
+        network;  // of the unknowns x = (pi / rho - datum) dt / h [m/s], on the tiles that hold liquid
+    std::vector<std::vector<std::int64_t>>
+        sealed;  // the unknowns of each connected body of liquid without free surface
+
+    // The face between cell `c`, whose distance is `here`, and the next one along an axis, whose distance is
+    // `beyond`.
+    Face face(Int3 c, int axis, int direction, double here, double beyond) const;
+    // The prescribed potential -g.x, less the datum, at the surface beyond cell c's face [m^2/s^2].
+    double surface_potential(Int3 c, int axis, int direction, double reach) const;
+    // Calls body(c, n, local, slot) for the liquid cells of a tile of the network: n is the value's index in
+    // phi's tiling, `local` its place in tile `slot` of the network.
+    template <class Body>
+    void for_each_liquid_cell(std::int64_t slot, const Body& body) const;
+};
+
+// `phi` less than zero in liquid cells; extended liquid (thin films) included. Domain and obstacles must
+// outlive the system.
+PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density,
+                               const Obstacles& obstacles);
+
+// Between faces that touch, cut cells leave slits that no free surface reaches. Each wants its volume kept
+// and can only push the same few bodies: more slits than the bodies have freedoms, and there is no answer at
+// all (a block on a plank threw water at 300 m/s). What holds less than a cell's worth of liquid stops being
+// liquid for the solve, and contacts hold the bodies there. Says whether there was any: then the system has
+// to be made again from its `phi`.
+bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume);
+
+template <class Body>
+void PressureSystem::for_each_liquid_cell(std::int64_t slot, const Body& body) const {
+    const Tiling& tiling = network.tiling();
+    const std::int64_t base = phi.tiling().find(tiling.first_cell(slot));
+    const TileCoefficients<double>& c = network.coefficients(slot);
+    for (int local = 0; local < Tiling::cells_per_tile; ++local)
+        if (c.diagonal[local] != 0) body(cell_at(tiling, slot, local), base + local, local, slot);
+}
+
+}  // namespace flotsam
