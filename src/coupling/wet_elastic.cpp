@@ -79,7 +79,7 @@ bool WetElastic::take(std::span<const Vec3> impulse, std::span<const Vec3> veloc
         equation_.solve(impulse, change);
         for (std::size_t n = 0; n < change.size(); ++n) v[n] += change[n];
         std::copy(velocity.begin(), velocity.end(), v.begin());
-        equation_.set_velocity(std::move(v));
+        (void)equation_.changed(std::move(v));
         push_partners();
         return false;
     }

@@ -15,33 +15,15 @@ constexpr std::int64_t grain = 512;
 // Rounds beyond Newton's in which contacts may still open and close.
 constexpr int contact_rounds = 4;
 
-// Calls visit(n, axis, way) for what is held: the way it has to go from `time` on within dt.
-template <class Visit>
-void for_each_held(const ElasticProperties& properties, const std::vector<Vec3>& position, double time,
-                   double dt, const Visit& visit) {
-    for (const Pin& pin : properties.pins) {
-        if (time >= pin.release) continue;
-        const Pose before = pose_at(pin.script, pin.frame, time);
-        const Pose after = pose_at(pin.script, pin.frame, time + dt);
-        for (const int n : pin.nodes) {
-            const Vec3 to = after.to_world(before.to_body(position[n]));
-            for (int a = 0; a < 3; ++a)
-                if (pin.axes[a]) visit(n, a, to[a] - position[n][a]);
-        }
-    }
-}
-
 }  // namespace
 
 void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProperties*>& properties,
            double time, double dt) {
     for (std::size_t b = 0; b < bodies.size(); ++b) {
         ElasticBody& body = bodies[b];
-        const std::vector<Vec3> start = body.position;
-        parallel_for(std::ssize(start), grain,
-                     [&](std::int64_t n) { body.position[n] += dt * body.velocity[n]; });
-        for_each_held(*properties[b], start, time, dt,
-                      [&](int n, int a, double way) { body.position[n][a] = start[n][a] + way; });
+        std::vector<Vec3> v = body.velocity;
+        impose_pins(*properties[b], body.position, time, dt, v);
+        parallel_for(std::ssize(v), grain, [&](std::int64_t n) { body.position[n] += dt * v[n]; });
     }
 }
 
@@ -50,7 +32,7 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
                             double time, double dt, std::vector<ElasticContact> contacts,
                             std::vector<RigidPartner> partners, bool turned_back) {
     bodies_.resize(bodies.size());
-    time_ = time, dt_ = dt, rounds_ = 0, most_ = 1, edge_ = tolerance_ = 1e300, failed_ = false;
+    dt_ = dt, rounds_ = 0, most_ = 1, edge_ = tolerance_ = 1e300, failed_ = false;
     nodes_ = 0;
     v_.clear();
     before_.clear();
@@ -83,8 +65,7 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
         v_.resize(nodes_);
         if (own.midpoint)
             std::copy(own.velocity.begin(), own.velocity.end(), v_.begin() + std::ptrdiff_t(own.first));
-        for_each_held(*properties[b], own.start, time, dt,
-                      [&](int n, int a, double way) { v_[own.first + n][a] = way / dt; });
+        impose_pins(*properties[b], own.start, time, dt, std::span(v_).subspan(own.first));
     }
     partners_ = std::move(partners);
     for (const RigidPartner& partner : partners_)
@@ -99,7 +80,7 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
     descent_.resize(v_.size());
 }
 
-void ElasticEquation::find_turning(Body& s) {
+void ElasticEquation::find_turning(Body& s) const {
     unsigned held = 0;
     for (const unsigned char h : s.held) held |= h;
     double mass = 0;
@@ -124,8 +105,10 @@ void ElasticEquation::find_turning(Body& s) {
             for (std::size_t n = 0; n < mode.size(); ++n) mode[n] -= share * s.turning.mode[k][n];
             rate -= share * s.turn_rate[k];
         }
+        // What turns is slowed down with all the rest.
+        const double slowed = 1 + s.late * dt_ * s.mesh->material.mass_damping;
         std::vector<Vec3> momentum = mode;
-        for (std::size_t n = 0; n < mode.size(); ++n) momentum[n] *= s.mesh->mass[n];
+        for (std::size_t n = 0; n < mode.size(); ++n) momentum[n] *= s.mesh->mass[n] * slowed;
         const double size = std::sqrt(product(momentum, mode));
         for (std::size_t n = 0; n < mode.size(); ++n)
             mode[n] = mode[n] / size, momentum[n] = momentum[n] / size;
@@ -198,13 +181,8 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
             if (rate > 0) block = block + s.stiffness[k] * (late * dt_ * rate);
             if (other == n)
                 for (int i = 0; i < 3; ++i) block.row[i][i] += mass * (1 + late * dt_ * slow);
-            for (int i = 0; i < 3; ++i)
-                for (int j = 0; j < 3; ++j)
-                    if ((other != n || i != j) && ((s.held[n] >> i & 1) || (s.held[other] >> j & 1)))
-                        block.row[i][j] = 0;
+            leave_out(s.held, int(n), other, block);
         }
-        for (int i = 0; i < 3; ++i)
-            if (s.held[n] >> i & 1) down[i] = 0;
         descent_[s.first + n] = down;
     });
 }
@@ -242,14 +220,8 @@ bool ElasticEquation::linearize(bool elasticity) {
             pressed_[i] = gap_at_end(contacts_[i], towards, dt_) < 0;
     }
     for (const Body& s : bodies_) {
-        for (std::size_t n = 0; n < s.held.size(); ++n)
-            for (int a = 0; s.held[n] && a < 3; ++a)
-                if (s.held[n] >> a & 1) descent_[s.first + n][a] = 0;
-        for (BlockRow& row : terms.rows)
-            for (int k = 0; k < row.count; ++k)
-                if (row.block[k] >= int(s.first) && row.block[k] < int(s.first + s.start.size()))
-                    for (int a = 0; a < 3; ++a)
-                        if (s.held[row.block[k] - s.first] >> a & 1) row.coefficient[k][a] = 0;
+        leave_out(s.held, std::span(descent_).subspan(s.first));
+        leave_out(s.held, int(s.first), terms.rows);
     }
     std::vector<BlockRow> rows = std::move(terms.rows);
     std::erase_if(rows, [](const BlockRow& row) { return row.stiffness == 0; });
@@ -264,35 +236,33 @@ bool ElasticEquation::linearize(bool elasticity) {
     return solver_->definite();
 }
 
-void ElasticEquation::solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const {
-    std::vector<Vec3> b(v_.size()), x(v_.size());
-    std::copy(impulse.begin(), impulse.end(), b.begin());
-    for (const Body& s : bodies_)
-        for (std::size_t n = 0; n < s.held.size(); ++n)
-            for (int a = 0; s.held[n] && a < 3; ++a)
-                if (s.held[n] >> a & 1) b[s.first + n][a] = 0;
+std::vector<Vec3> ElasticEquation::solved(std::vector<Vec3> b) const {
+    for (const Body& s : bodies_) leave_out(s.held, std::span(b).subspan(s.first));
+    std::vector<Vec3> x(b.size());
     failed_ |=
         !solver_->solve(b, x, {.relative = 1e-12, .absolute = 1e-300, .max_iterations = 5000}).converged;
+    return x;
+}
+
+void ElasticEquation::solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const {
+    std::vector<Vec3> b(v_.size());
+    std::copy(impulse.begin(), impulse.end(), b.begin());
+    const std::vector<Vec3> x = solved(std::move(b));
     std::copy_n(x.begin(), velocity.size(), velocity.begin());
 }
 
 std::vector<Vec3> ElasticEquation::velocity_with(std::span<const Vec3> impulse) const {
-    std::vector<Vec3> b = descent_, x(v_.size());
+    std::vector<Vec3> b = descent_;
     for (std::size_t n = 0; n < impulse.size(); ++n) b[n] += impulse[n];
-    for (const Body& s : bodies_)
-        for (std::size_t n = 0; n < s.held.size(); ++n)
-            for (int a = 0; s.held[n] && a < 3; ++a)
-                if (s.held[n] >> a & 1) b[s.first + n][a] = 0;
-    failed_ |=
-        !solver_->solve(b, x, {.relative = 1e-12, .absolute = 1e-300, .max_iterations = 5000}).converged;
+    std::vector<Vec3> x = solved(std::move(b));
     for (std::size_t n = 0; n < x.size(); ++n) x[n] += v_[n];
     return x;
 }
 
 bool ElasticEquation::changed(std::vector<Vec3> v) {
-    correction_ = dt_ / edge_ * parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) {
-                      return length(v[n] - v_[n]);
-                  });
+    const double correction = dt_ / edge_ * parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) {
+                                  return length(v[n] - v_[n]);
+                              });
     for (const BlockRow& row : contact_rows_) {
         double change = 0;
         for (int k = 0; k < row.count; ++k)
@@ -304,8 +274,8 @@ bool ElasticEquation::changed(std::vector<Vec3> v) {
     bool again = update_friction(contacts_, v_, dt_, friction_);
     for (std::size_t i = 0; i < contacts_.size(); ++i)
         again |= (gap_at_end(contacts_[i], v_, dt_) < 0) != bool(pressed_[i]);
-    if (!std::isfinite(correction_)) failed_ = true;
-    return may_go_on() && (again || (rounds_ < most_ && correction_ > tolerance_));
+    if (!std::isfinite(correction)) failed_ = true;
+    return may_go_on() && (again || (rounds_ < most_ && correction > tolerance_));
 }
 
 bool ElasticEquation::may_go_on() const { return !failed_ && rounds_ < most_ + contact_rounds; }
@@ -366,11 +336,12 @@ SolidEquation ElasticEquation::equation(bool factors) const {
 
 ElasticEquation::Received ElasticEquation::received(std::size_t body) const {
     const Body& s = bodies_[body];
-    const double late = s.midpoint ? 0.5 : 1, slow = s.mesh->material.mass_damping;
+    const double slow = s.mesh->material.mass_damping;
     Received sum;
     for (std::size_t n = 0; n < s.start.size(); ++n) {
         sum.outside += dt_ * s.force[n];
-        sum.damping -= dt_ * slow * s.mesh->mass[n] * (late * v_[s.first + n] + (1 - late) * s.velocity[n]);
+        sum.damping -=
+            dt_ * slow * s.mesh->mass[n] * (s.late * v_[s.first + n] + (1 - s.late) * s.velocity[n]);
         sum.contacts += contact_push_[s.first + n];
     }
     return sum;

@@ -1,14 +1,13 @@
 // The equation of elastic bodies for a step that is solved together with something else: S v = f + impulses,
 // linear about where the nodes are going [Zarifi17 Eq. 5.1].
 //
-// The pressure acts on the surface as it is in the middle of a step, the elastic forces are those of the
-// nodes half a step later. A body that turns would be turned on by that: its internal forces, turned along,
-// no longer balance the pressure. So the forces are turned back, and S answers to turning as to masses alone:
-// what is inside a body can never turn it.
-//
-// Bodies are where they are in the middle of a step; the forces are those half a step later, so that
+// Bodies are where they are in the middle of a step; the forces are those of the next middle, so that
 // successive middles follow implicit Euler exactly [Zarifi17 Eq. 5.1-5.2], or the trapezoidal rule for those
 // that ask for the midpoint rule.
+//
+// The pressure acts on the surface as it is in this middle. A body that turns would be turned on by that: its
+// internal forces, turned along, no longer balance the pressure. So the forces are turned back, and S answers
+// to turning as to masses alone: what is inside a body can never turn it.
 #pragma once
 
 #include <memory>
@@ -50,7 +49,6 @@ class ElasticEquation {
     void solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const;
     // The velocity with impulses: v + S^-1 (f - S v + impulse).
     std::vector<Vec3> velocity_with(std::span<const Vec3> impulse) const;
-    void set_velocity(std::vector<Vec3> v) { v_ = std::move(v); }
     // S, f - S v and the rest of what there is to know, on the nodes; partners must not be. With `factors`,
     // of linear and corotational material: the latter's K then lacks how rotations change, which is no sum of
     // squares of six numbers for each element [Zarifi17 Eq. 5.37-5.39].
@@ -74,7 +72,6 @@ class ElasticEquation {
     }
     int newton_steps() const { return rounds_; }
     bool failed() const { return failed_; }
-    double correction() const { return correction_; }  // the last one's largest, in edges
 
     // Inverse of each node's own block of S; and each body as a rigid one.
     std::vector<Mat3> own_blocks() const;
@@ -109,7 +106,9 @@ class ElasticEquation {
         std::unique_ptr<BlockPreconditioner> preconditioner;
     };
     void linearize(Body& body, bool elasticity);
-    static void find_turning(Body& body);
+    void find_turning(Body& body) const;
+    // S^-1 of impulses, but for what is held.
+    std::vector<Vec3> solved(std::vector<Vec3> impulse) const;
     void add_factors(const Body& body, std::vector<BlockRow>& factors) const;
 
     std::vector<Body> bodies_;
@@ -118,7 +117,7 @@ class ElasticEquation {
     std::vector<FrictionState> friction_;
     std::vector<char> pressed_;  // contacts that took part in S
     std::size_t nodes_ = 0;
-    double time_ = 0, dt_ = 0, edge_ = 0, tolerance_ = 0, correction_ = 0;
+    double dt_ = 0, edge_ = 0, tolerance_ = 0;
     int most_ = 1, rounds_ = 0;
     mutable bool failed_ = false;
     std::vector<Vec3> v_, before_, descent_;

@@ -123,31 +123,10 @@ void linearize_share(Share& s, std::span<const Vec3> v, std::span<Vec3> descent)
             if (other == n)
                 for (int i = 0; i < 3; ++i) block.row[i][i] += mass * slow;
             block = block * s.weight;
-            // Held directions keep only their own entry: of the same size as their neighbours', which
-            // iterations like better than a 1.
-            for (int i = 0; i < 3; ++i)
-                for (int j = 0; j < 3; ++j)
-                    if ((other != n || i != j) && ((s.held[n] >> i & 1) || (s.held[other] >> j & 1)))
-                        block.row[i][j] = 0;
+            leave_out(s.held, int(n), other, block);
         }
-        for (int i = 0; i < 3; ++i)
-            if (s.held[n] >> i & 1) down[i] = 0;
         descent[n] = s.weight * down;
     });
-}
-
-// The velocities that held directions must have.
-void impose(const Share& s, double time, double dt, std::span<Vec3> v) {
-    for (const Pin& pin : s.properties->pins) {
-        if (time >= pin.release) continue;
-        const Pose before = pose_at(pin.script, pin.frame, time);
-        const Pose after = pose_at(pin.script, pin.frame, time + dt);
-        for (const int n : pin.nodes) {
-            const Vec3 to = after.to_world(before.to_body(s.start[n]));
-            for (int a = 0; a < 3; ++a)
-                if (pin.axes[a]) v[n][a] = (to[a] - s.start[n][a]) / dt;
-        }
-    }
 }
 
 }  // namespace
@@ -203,7 +182,7 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
     const auto part = [&](const Share& s, std::vector<Vec3>& all) {
         return std::span(all).subspan(s.first, s.start.size());
     };
-    for (Share& s : shares) impose(s, time, dt, part(s, v));
+    for (Share& s : shares) impose_pins(*s.properties, s.start, time, dt, part(s, v));
     for (std::size_t p = 0; p < partners.size(); ++p) {
         v[nodes + 2 * p] = partners[p].free.velocity;
         v[nodes + 2 * p + 1] = partners[p].free.spin;
@@ -251,16 +230,10 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         }
         terms = linearize_contacts(contacts, states, v, dt, descent);
         // Held nodes feel contacts but do not give way.
-        for (const Share& s : shares)
-            for (std::size_t n = 0; n < s.held.size(); ++n)
-                for (int a = 0; s.held[n] && a < 3; ++a)
-                    if (s.held[n] >> a & 1) descent[s.first + n][a] = 0;
-        for (BlockRow& row : terms.rows)
-            for (int k = 0; k < row.count; ++k)
-                for (const Share& s : shares)
-                    if (row.block[k] >= int(s.first) && row.block[k] < int(s.first + s.start.size()))
-                        for (int a = 0; a < 3; ++a)
-                            if (s.held[row.block[k] - s.first] >> a & 1) row.coefficient[k][a] = 0;
+        for (const Share& s : shares) {
+            leave_out(s.held, part(s, descent));
+            leave_out(s.held, int(s.first), terms.rows);
+        }
         system.rows = terms.rows;
         std::fill(step.begin(), step.end(), Vec3{});
         const SolveReport solve = flotsam::solve(
@@ -416,6 +389,41 @@ std::vector<unsigned char> held_axes(const ElasticBody& body, const ElasticPrope
             for (int a = 0; time < pin.release && a < 3; ++a)
                 if (pin.axes[a]) held[n] = static_cast<unsigned char>(held[n] | (1 << a));
     return held;
+}
+
+void impose_pins(const ElasticProperties& properties, std::span<const Vec3> position, double time, double dt,
+                 std::span<Vec3> v) {
+    for (const Pin& pin : properties.pins) {
+        if (time >= pin.release) continue;
+        const Pose before = pose_at(pin.script, pin.frame, time);
+        const Pose after = pose_at(pin.script, pin.frame, time + dt);
+        for (const int n : pin.nodes) {
+            const Vec3 to = after.to_world(before.to_body(position[n]));
+            for (int a = 0; a < 3; ++a)
+                if (pin.axes[a]) v[n][a] = (to[a] - position[n][a]) / dt;
+        }
+    }
+}
+
+void leave_out(std::span<const unsigned char> held, std::span<Vec3> values) {
+    for (std::size_t n = 0; n < held.size(); ++n)
+        for (int a = 0; held[n] && a < 3; ++a)
+            if (held[n] >> a & 1) values[n][a] = 0;
+}
+
+void leave_out(std::span<const unsigned char> held, int row, int column, Mat3& block) {
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            if ((row != column || i != j) && ((held[row] >> i & 1) || (held[column] >> j & 1)))
+                block.row[i][j] = 0;
+}
+
+void leave_out(std::span<const unsigned char> held, int first, std::span<BlockRow> rows) {
+    for (BlockRow& row : rows)
+        for (int k = 0; k < row.count; ++k)
+            if (const int n = row.block[k] - first; n >= 0 && n < int(held.size()))
+                for (int a = 0; a < 3; ++a)
+                    if (held[n] >> a & 1) row.coefficient[k][a] = 0;
 }
 
 std::vector<Vec3> outer_forces(const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity) {

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "linalg/block_matrix.h"
@@ -70,6 +71,14 @@ ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<Elastic
 // Which of a body's three directions are held at a time, node by node (bits 1, 2, 4).
 std::vector<unsigned char> held_axes(const ElasticBody& body, const ElasticProperties& properties,
                                      double time);
+// Gives held directions of the nodes' velocities v what takes them where they must be after dt.
+void impose_pins(const ElasticProperties& properties, std::span<const Vec3> position, double time, double dt,
+                 std::span<Vec3> v);
+// Takes held directions out of values on nodes; out of a block of a matrix, but for its diagonal: of the same
+// size as its neighbours', iterations like that better than a 1; out of rows on nodes from `first` on.
+void leave_out(std::span<const unsigned char> held, std::span<Vec3> values);
+void leave_out(std::span<const unsigned char> held, int row, int column, Mat3& block);
+void leave_out(std::span<const unsigned char> held, int first, std::span<BlockRow> rows);
 // External forces on the nodes: gravity and loads [N].
 std::vector<Vec3> outer_forces(const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity);
 // Sums over elements, in the elements' order.
