@@ -21,12 +21,14 @@ using Report = std::function<void(const BenchRow&)>;
 // 1/50 m in the fine one. A column of 0.3 m^3 gives about its number of non-zeros.
 struct Setup {
     int grid;
-    Int3 cells;  // of the beam, six tetrahedra each
+    Int3 cells;              // of the beam, six tetrahedra each
+    double place = 0.6;      // of the beam along x: before the column of water, or in it
+    double stiffness = 2e5;  // [Pa]
 
     int nodes() const { return (cells.x + 1) * (cells.y + 1) * (cells.z + 1); }
     std::string name() const { return fmt::format("{}^3, {} nodes", grid, nodes()); }
 };
-constexpr Int3 coarse{2, 14, 2}, medium{3, 21, 3}, fine{4, 28, 4};
+constexpr Int3 coarse{2, 14, 2}, medium{3, 21, 3}, fine{4, 28, 4}, large{19, 133, 19};
 
 Scenario dam_break(const Setup& setup) {
     return parse_scene(fmt::format(R"(
@@ -44,14 +46,15 @@ max_iterations = 100000
 name = "beam"
 motion = "elastic"
 shape = {{ box = [0.08, 0.56, 0.08] }}
-position = [0.6, 0.4, 0.5]
+position = [{}, 0.4, 0.5]
 density = 1000
-stiffness = 2e5
+stiffness = {}
 elastic = {{ cells = [{}, {}, {}], poisson = 0.4, newton_steps = 1 }}
 [[solid.pin]]
-box = {{ min = [0.5, 0.675, 0.4], max = [0.7, 0.685, 0.6] }}
+box = {{ min = [0, 0.675, 0.4], max = [1, 0.685, 0.6] }}
 )",
-                                   setup.grid, setup.cells.x, setup.cells.y, setup.cells.z),
+                                   setup.grid, setup.place, setup.stiffness, setup.cells.x, setup.cells.y,
+                                   setup.cells.z),
                        "dam_break.toml")
         .scenario;
 }
@@ -62,11 +65,11 @@ struct Cost {
     bool converged = true;
 };
 
-// Steps of one run, at a few moments, each done again with other solvers from the same state.
+// Steps of one run, at a few moments, each done again in other ways from the same state.
 class Moments {
   public:
-    explicit Moments(const Setup& setup)
-        : scenario_(dam_break(setup)), driver_(scenario_, make_scheme("cut-cell")) {
+    explicit Moments(const Scenario& scenario)
+        : scenario_(scenario), driver_(scenario_, make_scheme("cut-cell")) {
         driver_.start();
     }
     void go_to(double time) {
@@ -85,7 +88,22 @@ class Moments {
     Cost cost(const std::string& solver) {
         Scenario scenario = scenario_;
         scenario.solver.name = solver;
-        const StepReport report = step(scenario);
+        return cost_of(step(scenario));
+    }
+    // The best of three: what else the machine does lengthens some. Another method may do the step.
+    Cost best_cost(const std::string& method) {
+        const std::unique_ptr<Scheme> scheme = make_scheme(method);
+        const World& now = driver_.world();
+        Cost best;
+        for (int k = 0; k < 3; ++k) {
+            const Cost cost = cost_of(scheme->step(now, next_, {scenario_, now.time, dt_, now.step}));
+            if (k == 0 || cost.step < best.step) best = cost;
+        }
+        return best;
+    }
+
+  private:
+    static Cost cost_of(const StepReport& report) {
         Cost cost;
         cost.converged = report.solve.converged;
         cost.iterations = report.solve.iterations;
@@ -96,8 +114,6 @@ class Moments {
         }
         return cost;
     }
-
-  private:
     StepReport step(const Scenario& scenario) {
         const World& now = driver_.world();
         return driver_.scheme().step(now, next_, {scenario, now.time, dt_, now.step});
@@ -112,7 +128,7 @@ class Moments {
 // Table 6.2, with MINRES, of which the thesis says that it was slower than BiCGSTAB, and our own solver.
 void compare_forms(const Setup& setup, const std::vector<double>& times, std::array<double, 6> thesis,
                    const Report& report) {
-    Moments moments(setup);
+    Moments moments(dam_break(setup));
     const std::string name = setup.name();
     const double share = 1 / double(times.size());
     std::map<CoupledForm, double> nonzeros, condition;
@@ -169,7 +185,7 @@ void compare_forms(const Setup& setup, const std::vector<double>& times, std::ar
 
 // A row of Tables 6.3 and 6.4: whole steps and non-zeros, SPD and factored.
 void compare_factored(const Setup& setup, double time, std::array<double, 4> thesis, const Report& report) {
-    Moments moments(setup);
+    Moments moments(dam_break(setup));
     moments.go_to(time);
     const std::string name = setup.name();
     const Cost spd = moments.cost("spd"), factored = moments.cost("factored"),
@@ -187,9 +203,28 @@ void compare_factored(const Setup& setup, double time, std::array<double, 4> the
     report({name + ", non-zeros, factored", factored_nonzeros, "1", thesis[3], "thesis"});
 }
 
+// The solver as scenes use it. What is plain is the same liquid around the same beam, which does not answer
+// to the pressure within the solve.
+void compare_plain(const Setup& setup, double time, double thesis, const Report& report) {
+    Scenario scenario = dam_break(setup);
+    scenario.solver.tolerance = {};
+    Moments moments(scenario);
+    moments.go_to(time);
+    const std::string name = setup.name();
+    const Cost coupled = moments.best_cost("cut-cell"), plain = moments.best_cost("cut-cell-weak");
+    report({name + ", step", coupled.step, "s", thesis, "thesis"});
+    report({name + ", solve", coupled.solve, "s", plain.solve, "plain"});
+    report({name + ", iterations", coupled.iterations, "1", plain.iterations, "plain"});
+    report({name + ", step, plain", plain.step, "s", coupled.step, "step"});
+}
+
 }  // namespace
 
 void bench_zarifi(bool quick, const Report& report) {
+    if (!quick) {
+        compare_plain({100, fine}, 0.3, 18, report);
+        compare_plain({128, large, 0.2, 1e6}, 0.05, 0, report);
+    }
     // The water has reached the beam; it runs up the wall behind it.
     const std::vector<double> times = quick ? std::vector{0.3} : std::vector{0.3, 0.6};
     report({"Table 6.2: steps averaged over", double(times.size()), "1", 100, "thesis"});

@@ -16,6 +16,7 @@
 #include "fluid/grid/obstacles.h"
 #include "fluid/grid/particles.h"
 #include "fluid/grid/projection.h"
+#include "fluid/grid/separation.h"
 #include "fluid/grid/sources.h"
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
@@ -23,6 +24,9 @@
 namespace flotsam {
 
 namespace {
+
+// Solves beyond the first one in which cells may let go of solids or be filled again.
+constexpr int most_separations = 8;
 
 // How a body moves once friction has acted on it: V' = V + W (f - D (V' - V)), W its inverse mass.
 Twist after_drag(const MovableBody& body, const Drag& drag) {
@@ -114,6 +118,7 @@ Capabilities CutCell::capabilities() const {
     return {.liquid = true,
             .motions = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
             .open_walls = true,
+            .separation = true,
             .strong = wet_elastic_.coupling() == ElasticCoupling::strong,
             .comparison = wet_elastic_.coupling() != ElasticCoupling::strong};
 }
@@ -392,26 +397,44 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         movable[b].free = movable[b].motion = twist_of(body);
     }
     const std::vector<RigidBody> pushed = next.bodies;
+    if (!pushed.empty() && !contact_shapes_) contact_shapes_.emplace(scenario.solids, scenario.joints);
+    const std::vector<double> carried_along =
+        carried_mass(pushed, obstacles, solved_phi, domain, settings.density);
     std::optional<ContactResponse> contacts;
-    if (!pushed.empty()) {
-        if (!contact_shapes_) contact_shapes_.emplace(scenario.solids, scenario.joints);
-        // Before gravity: what a body at rest gains in a step is not an approach to rebound from.
-        contacts.emplace(*contact_shapes_, scenario, halfway, pushed,
-                         carried_mass(pushed, obstacles, solved_phi, domain, settings.density), middle, dt);
-    }
-    PressureSystem system =
-        pressure_system(domain, std::move(solved_phi), scenario.gravity, settings.density, obstacles);
-    if (!pushed.empty() && leave_out_slits(system, liquid.open_volume))
-        system =
-            pressure_system(domain, std::move(system.phi), scenario.gravity, settings.density, obstacles);
+    std::optional<Separation> separation;
     std::array<Field<char>, 3> changed;
+    ProjectionReport projection;
     liquid.potential = old.potential;
-    if (wet_elastic)  //                                                                [Eq. 5.14]
-        wet_elastic_.begin(scenario, now, next.elastics, halfway, middle, dt, movable);
-    const ProjectionReport projection =
-        project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed,
-                {&movable, contacts && contacts->any() ? BodyResponse(std::ref(*contacts)) : BodyResponse{},
-                 wet_elastic ? &wet_elastic_ : nullptr});
+    const MacGrid unsolved = settings.separation ? liquid.velocity : MacGrid{};
+    const std::vector<MovableBody> unmoved = movable;
+    int iterations = 0;
+    for (int round = 0;; ++round) {
+        if (!pushed.empty())
+            // Before gravity: what a body at rest gains in a step is not an approach to rebound from.
+            contacts.emplace(*contact_shapes_, scenario, halfway, pushed, carried_along, middle, dt);
+        Field<double> phi = solved_phi;
+        if (separation) separation->release(phi);
+        PressureSystem system =
+            pressure_system(domain, std::move(phi), scenario.gravity, settings.density, obstacles);
+        if (!pushed.empty() && leave_out_slits(system, liquid.open_volume))
+            system =
+                pressure_system(domain, std::move(system.phi), scenario.gravity, settings.density, obstacles);
+        if (wet_elastic)  //                                                            [Eq. 5.14]
+            wet_elastic_.begin(scenario, now, next.elastics, halfway, middle, dt, movable);
+        projection = project(
+            system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed,
+            {&movable, contacts && contacts->any() ? BodyResponse(std::ref(*contacts)) : BodyResponse{},
+             wet_elastic ? &wet_elastic_ : nullptr});
+        iterations = projection.solve.iterations += iterations;
+        if (!settings.separation || !projection.solve.converged) break;
+        if (!separation) separation.emplace(system);
+        if (!separation->judge(system, liquid.potential, dt, liquid.velocity, changed, movable,
+                               wet_elastic_.equation().velocity()) ||
+            round == most_separations)
+            break;
+        liquid.velocity = unsolved;
+        movable = unmoved;
+    }
     if (wet_elastic) {
         report.newton_steps = wet_elastic_.equation().newton_steps();
         if (wet_elastic_.equation().failed()) return report.reject("the elastic solve did not converge");
@@ -464,7 +487,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         }
         extrapolate(liquid.velocity[axis], changed[axis], faces, margin);
     }
-    constrain_velocity(liquid.velocity, obstacles, domain);
+    constrain_velocity(liquid.velocity, obstacles, domain, separation ? &separation->free() : nullptr);
     stage_done("extrapolate");
 
     // And give it back to the particles.

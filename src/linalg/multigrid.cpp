@@ -507,7 +507,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
             return total(product);
         });
     };
-    const auto apply_all = [&](const TileVector<double>& v) {
+    const auto apply_all = [&](const TileVector<double>& v, double accuracy) {
         double product = apply(v);
         if (!modes_.empty()) {
             const auto w = modes_.gather(v);
@@ -517,7 +517,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
                 for (int k = 0; k < 6; ++k) product += w[g][k] * y[g][k];
         }
         if (!added_) return product;
-        added_->add(v, q);
+        added_->add(v, q, accuracy);
         return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
             Row<double> sum{};
             for (std::int64_t n = slot * block; n < (slot + 1) * block; n += 8)
@@ -549,7 +549,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
     // Textbook conjugate gradients [Saad 2003, alg. 9.1]; the preconditioner sees r in single precision.
     const auto residual_from_x = [&] {
         std::copy(x.begin(), x.end(), p.begin());
-        (void)apply_all(p);
+        (void)apply_all(p, 0.01 * wanted / norm);
         return std::sqrt(sum_rows([&](std::int64_t n) {
             const Row<double> value = load(b.data() + n) - load(q.data() + n);
             store(r.data() + n, value);
@@ -570,7 +570,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
                   __builtin_convertvector(load(z.data() + n), Row<double>) + beta * load(p.data() + n));
             return Row<double>{};
         });
-        const double alpha = rz / apply_all(p);
+        const double alpha = rz / apply_all(p, 0.01 * wanted / residual);
         residual = std::sqrt(sum_rows([&](std::int64_t n) {
             store(x.data() + n, load(x.data() + n) + alpha * load(p.data() + n));
             const Row<double> value = load(r.data() + n) - alpha * load(q.data() + n);

@@ -192,6 +192,11 @@ std::vector<TableRule> liquid_tables() {
            .meaning = "of SPH: where a control force turns a body, at the contact point or at the particle, "
                       "which conserves angular momentum",
            .choices = {"contact", "particle"}},
+          {.name = "separation",
+           .types = a_boolean,
+           .fallback = "false",
+           .meaning = "whether liquid may let go of solids and walls: they push it, but do not pull at it. "
+                      "Takes several solves a step where it does. Not every method admits it"},
           {.name = "reseed",
            .types = a_boolean,
            .fallback = "true",
@@ -338,6 +343,7 @@ LiquidSettings read_liquid(SceneReader& reader) {
         table.at("boundary_response").text == "local" ? BoundaryResponse::local : BoundaryResponse::global;
     liquid.sph.torque_arm =
         table.at("torque_arm").text == "particle" ? TorqueArm::particle : TorqueArm::contact;
+    liquid.separation = table.at("separation").boolean;
     liquid.reseed = table.at("reseed").boolean;
     liquid.seed = static_cast<std::uint64_t>(table.at("seed").integer);
     for (const TomlNode& entry : table.entries("fill")) {

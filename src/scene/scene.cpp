@@ -201,6 +201,10 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
     if (scenario.liquid.viscosity > 0 && !capabilities.viscosity)
         reader.mistakes.add(liquid.at("viscosity").place,
                             fmt::format("the method {} knows no viscosity", node.text), advice);
+    if (scenario.liquid.separation && !capabilities.separation)
+        reader.mistakes.add(liquid.at("separation").place,
+                            fmt::format("with the method {} liquid does not let go of solids", node.text),
+                            advice);
     for (const char* source : {"emitter", "sink"})
         if (!capabilities.sources && !liquid.entries(source).empty())
             reader.mistakes.add(liquid.entries(source).front().place,

@@ -44,6 +44,7 @@ struct LiquidSettings {
     double viscosity = 0;   // dynamic [Pa s]
     Carrier carrier = Carrier::apic;
     double flip_share = 0.95;  // of FLIP in the FLIP/PIC blend; the rest is PIC
+    bool separation = false;   // it may let go of solids and walls
     bool reseed = true;        // keep the number of particles per cell near its rest value
     std::uint64_t seed = 1;    // of the particles' jitter
     std::vector<Fill> fills;

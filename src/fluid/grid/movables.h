@@ -38,9 +38,9 @@ class YieldingSolids {
     virtual bool linearize(std::span<const Vec3> known) = 0;
     // How the liquid sees the nodes move without the rest of the pressure.
     virtual std::span<const Vec3> free() const = 0;
-    // Whether they answer to it within the solve, and how: S^-1 of impulses.
+    // Whether they answer to it within the solve, and how: S^-1 of impulses, to a relative accuracy.
     virtual bool answers() const = 0;
-    virtual void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity) const = 0;
+    virtual void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy) const = 0;
     // What the preconditioner makes of S: the inverse of each node's own block, and bodies that move as rigid
     // ones.
     struct Lumps {

@@ -432,7 +432,8 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     return o;
 }
 
-void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain) {
+void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
+                        const Field<char>* letting_go) {
     if (!obstacles.any()) return;
     const MacGrid before = u;
     for (int axis = 0; axis < 3; ++axis)
@@ -442,7 +443,9 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
             const Obstacle& nearest = obstacles.list[obstacles.nearest(c, place)];
             const Vec3 normal = nearest.normal(place, 0.1 * domain.h);
             const Vec3 relative = sample_velocity(before, domain, place) - nearest.velocity(place);
-            u[axis][n] -= dot(relative, normal) * normal[axis];
+            const double leaving = dot(relative, normal);
+            if (leaving > 0 && letting_go && ((*letting_go)(c) || (*letting_go)(c - unit(axis)))) return;
+            u[axis][n] -= leaving * normal[axis];
         });
 }
 

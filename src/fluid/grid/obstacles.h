@@ -108,8 +108,9 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                           const std::shared_ptr<const Tiling>& tiling);
 
 // Takes the velocity into solids away from faces that are closed, leaving the tangential part, so that
-// particles beside a solid see no flow into it.
-void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain);
+// particles beside a solid see no flow into it. Nor any out of it, but from cells that let go.
+void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
+                        const Field<char>* letting_go = nullptr);
 
 // What changes a solid's motion at once.
 struct SolidImpulse {

@@ -173,7 +173,7 @@ void YieldingTerm::move(const std::vector<double>& x) {
     if (together_) return;  // it was found with x
     seen_.assign(solids_->free().begin(), solids_->free().end());
     if (!answers()) return;
-    solids_->answer(impulse_, velocity_);
+    solids_->answer(impulse_, velocity_, 1e-10);
     for (std::size_t n = 0; n < seen_.size(); ++n) seen_[n] += velocity_[n];
 }
 
@@ -182,9 +182,9 @@ bool YieldingTerm::take() {
            solids_->take(impulse_, together_ ? std::span<const Vec3>(seen_) : std::span<const Vec3>());
 }
 
-void YieldingTerm::add(std::span<const double> x, std::span<double> y) const {
+void YieldingTerm::add(std::span<const double> x, std::span<double> y, double accuracy) const {
     find_impulse(x);
-    solids_->answer(impulse_, velocity_);
+    solids_->answer(impulse_, velocity_, accuracy);
     map_.scatter(velocity_, y, 1);
 }
 

@@ -112,7 +112,7 @@ class YieldingTerm final : public AddedTerm {
     void move(const std::vector<double>& x);
     bool take();
 
-    void add(std::span<const double> x, std::span<double> y) const override;
+    void add(std::span<const double> x, std::span<double> y, double accuracy) const override;
     // For the preconditioner S^-1 is what each node does alone, and what bodies do as rigid ones.
     AddedGuess guess() const;
 

@@ -236,25 +236,25 @@ bool ElasticEquation::linearize(bool elasticity) {
     return solver_->definite();
 }
 
-std::vector<Vec3> ElasticEquation::solved(std::vector<Vec3> b) const {
+std::vector<Vec3> ElasticEquation::solved(std::vector<Vec3> b, double accuracy) const {
     for (const Body& s : bodies_) leave_out(s.held, std::span(b).subspan(s.first));
     std::vector<Vec3> x(b.size());
     failed_ |=
-        !solver_->solve(b, x, {.relative = 1e-12, .absolute = 1e-300, .max_iterations = 5000}).converged;
+        !solver_->solve(b, x, {.relative = accuracy, .absolute = 1e-300, .max_iterations = 5000}).converged;
     return x;
 }
 
-void ElasticEquation::solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const {
+void ElasticEquation::solve(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy) const {
     std::vector<Vec3> b(v_.size());
     std::copy(impulse.begin(), impulse.end(), b.begin());
-    const std::vector<Vec3> x = solved(std::move(b));
+    const std::vector<Vec3> x = solved(std::move(b), accuracy);
     std::copy_n(x.begin(), velocity.size(), velocity.begin());
 }
 
 std::vector<Vec3> ElasticEquation::velocity_with(std::span<const Vec3> impulse) const {
     std::vector<Vec3> b = descent_;
     for (std::size_t n = 0; n < impulse.size(); ++n) b[n] += impulse[n];
-    std::vector<Vec3> x = solved(std::move(b));
+    std::vector<Vec3> x = solved(std::move(b), 1e-10);
     for (std::size_t n = 0; n < x.size(); ++n) x[n] += v_[n];
     return x;
 }

@@ -45,8 +45,9 @@ class ElasticEquation {
     // Makes S and f about the velocity as it is. `elasticity` false: masses and damping only, forces as they
     // are. False when S has no inverse.
     bool linearize(bool elasticity = true);
-    // S^-1 of impulses on the nodes; held directions and partners feel none of them.
-    void solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const;
+    // S^-1 of impulses on the nodes; held directions and partners feel none of them. `accuracy` is relative,
+    // where S is not eliminated by factors.
+    void solve(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy = 1e-10) const;
     // The velocity with impulses: v + S^-1 (f - S v + impulse).
     std::vector<Vec3> velocity_with(std::span<const Vec3> impulse) const;
     // S, f - S v and the rest of what there is to know, on the nodes; partners must not be. With `factors`,
@@ -108,7 +109,7 @@ class ElasticEquation {
     void linearize(Body& body, bool elasticity);
     void find_turning(Body& body) const;
     // S^-1 of impulses, but for what is held.
-    std::vector<Vec3> solved(std::vector<Vec3> impulse) const;
+    std::vector<Vec3> solved(std::vector<Vec3> impulse, double accuracy) const;
     void add_factors(const Body& body, std::vector<BlockRow>& factors) const;
 
     std::vector<Body> bodies_;
