@@ -88,3 +88,42 @@ TEST_CASE("a solid that sticks out of the grid is cut off at its sides") {
     CHECK(cut.face_cover(1, {10, 20, 19}) == doctest::Approx(1));
     CHECK(cut_solid(placed(mesh, {{5, 5, 5}, {}}), grid, h).cell_cover({10, 10, 10}) == 0);
 }
+
+TEST_CASE(
+    "faces covered by the distance at their corners: exact beside planes, second order beside a sphere") {
+    const SolidShape box = solid_box({3, 0.8, 3});
+    const Pose tilted{{0.5, 0.2, 0.5}, Rotation::about({1, 0.4, 2}, 0.35)};
+    const TriangleMesh mesh = placed(box.mesh, tilted);
+    const CutSolid exact = cut_solid(mesh, grid, h);
+    CutSolid rough = exact;
+    cover_by_distance(rough, h, [&](Vec3 p) { return box.distance->distance(tilted.to_body(p)); });
+    int cut = 0;
+    for (int axis = 0; axis < 3; ++axis)
+        for (int k = 4; k < grid.z - 4; ++k)
+            for (int j = 0; j < grid.y; ++j)
+                for (int i = 4; i < grid.x - 4; ++i) {
+                    // Near its upper face alone; the lower one is far below.
+                    const double cover = exact.face_cover(axis, {i, j, k});
+                    const double rounded = cover < 0.01 ? 0 : cover > 0.99 ? 1 : cover;
+                    CHECK(rough.face_cover(axis, {i, j, k}) == doctest::Approx(rounded).epsilon(1e-9));
+                    cut += rounded > 0 && rounded < 1;
+                }
+    CHECK(cut > 100);
+
+    double before = 0;
+    for (const int n : {10, 20, 40}) {
+        const SolidShape ball = solid_sphere(0.3, 0.001);
+        const Pose pose{{0.51, 0.48, 0.503}, {}};
+        CutSolid fine = cut_solid(placed(ball.mesh, pose), {n, n, n}, 1.0 / n);
+        const CutSolid true_faces = fine;
+        cover_by_distance(fine, 1.0 / n, [&](Vec3 p) { return ball.distance->distance(pose.to_body(p)); });
+        double worst = 0;
+        for (int k = 0; k < n; ++k)
+            for (int j = 0; j < n; ++j)
+                for (int i = 0; i < n; ++i)
+                    worst += std::abs(fine.face_cover(0, {i, j, k}) - true_faces.face_cover(0, {i, j, k}));
+        worst /= n * n;  // as a share of the cross-section; faces that are cut grow with n^2
+        if (before > 0) CHECK(worst < 0.6 * before);  // a face's error falls with n
+        before = worst;
+    }
+}

@@ -233,14 +233,18 @@ TEST_CASE("a particle under a ball that comes down on the floor is squeezed out,
     domain.h = 1.0 / 24;
     const SolidShape ball = solid_sphere(0.2, 0.02);
     for (const double beside : {0.0, 0.002, 0.005, 0.01}) {
-        const Pose before{{0.5, 0.25, 0.5}, {}}, after{{0.5, 0.2005, 0.5}, {}};
-        const Vec3 from{0.5 + beside, 0.01, 0.5};
-        const std::vector<Obstacle> obstacles{{ball.distance, before, after, 1.0, {}, nullptr}};
-        const Vec3 to = Confines(domain, obstacles).stop(from, from);
-        CAPTURE(beside);
-        CHECK(length(to - after.position) > 0.2);
-        CHECK(to.y > 0);
-        CHECK(length(to - from) < 2 * domain.h);
+        // Contacts may let it a little into the floor.
+        for (const double height : {0.2005, 0.1985}) {
+            const Pose before{{0.5, 0.25, 0.5}, {}}, after{{0.5, height, 0.5}, {}};
+            const Vec3 from{0.5 + beside, 0.01, 0.5};
+            const std::vector<Obstacle> obstacles{{ball.distance, before, after, 1.0, {}, nullptr}};
+            const Vec3 to = Confines(domain, obstacles).stop(from, from);
+            CAPTURE(beside);
+            CAPTURE(height);
+            CHECK(length(to - after.position) > 0.2);
+            CHECK(to.y > 0);
+            CHECK(length(to - from) < 2 * domain.h);
+        }
     }
 }
 

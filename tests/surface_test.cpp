@@ -137,3 +137,29 @@ TEST_CASE("cells that hold many particles are filled as those that hold few, onl
         CHECK(fullest > 0.9);
     }
 }
+
+TEST_CASE("a surface of spheres: exact around one particle, around many more than half a cell too far out") {
+    Scenario s = test::tank({16, 16, 16}, 0);
+    Particles one;
+    one.position = {{0.513f, 0.487f, 0.5f}};
+    const auto tiling = tiling_around(one, s.domain, 6);
+    const CellRanges cells = sort_into_cells(one, s.domain, *tiling);
+    const Field<double> phi = surface_from_particles(one, cells, s.domain, tiling, no_obstacles, true).phi;
+    const double radius = 0.505 * std::sqrt(3.0) * s.domain.h;
+    const Vec3 place(one.position[0]);
+    int inside = 0;
+    for_each_cell(*tiling, s.domain.cells, [&](Int3 c, std::int64_t n) {
+        const double exact = length(s.domain.cell_center(c) - place) - radius;
+        CHECK((phi[n] < 0) == (exact < 0));
+        if (exact < 0) CHECK(phi[n] == doctest::Approx(exact).epsilon(1e-6));
+        inside += exact < 0;
+    });
+    CHECK(inside > 1);
+
+    s = test::tank({16, 16, 16}, 0.5);
+    const Seeded w = seed(s);
+    const Surface many = surface_from_particles(w.particles, w.cells, s.domain, w.tiling, no_obstacles, true);
+    const double raised = (surface_height(many.phi, s.domain, 0.53, 0.53) - 0.5) / s.domain.h;
+    CHECK(raised > 0.5);
+    CHECK(raised < 0.505 * std::sqrt(3.0));
+}

@@ -119,6 +119,7 @@ Capabilities CutCell::capabilities() const {
             .motions = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
             .open_walls = true,
             .separation = true,
+            .zarifi_rules = true,
             .strong = wet_elastic_.coupling() == ElasticCoupling::strong,
             .comparison = wet_elastic_.coupling() != ElasticCoupling::strong};
 }
@@ -217,6 +218,11 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
                                              const Moment& until, double dt) {
     std::vector<Obstacle> list = moving_obstacles(scenario, from, until);
     fixed_cuts_.resize(list.size());
+    const auto by_rule = [&](const Obstacle& obstacle, CutSolid cut) {
+        if (scenario.liquid.faces_by_distance)
+            cover_by_distance(cut, scenario.domain.h, [&](Vec3 p) { return obstacle.distance(p); });
+        return std::make_shared<CutSolid>(std::move(cut));
+    };
     parallel_for(std::ssize(list), 1, [&](std::int64_t s) {
         const Solid& solid = scenario.solids[s];
         Obstacle& obstacle = list[s];
@@ -228,8 +234,8 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
         if (fixed) obstacle.cut = fixed_cuts_[s];
         if (obstacle.cut) return;
         if (const int b = elastic_number(until.elastics, std::size_t(s)); b >= 0) {
-            obstacle.cut = std::make_shared<CutSolid>(
-                cut_solid(skin_of(until.elastics[b]), scenario.domain.cells, scenario.domain.h, {}, true));
+            obstacle.cut = by_rule(obstacle, cut_solid(skin_of(until.elastics[b]), scenario.domain.cells,
+                                                       scenario.domain.h, {}, true));
             return;
         }
         // Elastic bodies are left out where there is no liquid.
@@ -248,8 +254,7 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
             deformation.velocity = velocity(deformation.after->mesh(), body_mesh_at(solid, until.time + dt));
             obstacle.deformation = std::make_shared<Deformation>(std::move(deformation));
         }
-        obstacle.cut =
-            std::make_shared<CutSolid>(cut_solid(mesh, scenario.domain.cells, scenario.domain.h, motion));
+        obstacle.cut = by_rule(obstacle, cut_solid(mesh, scenario.domain.cells, scenario.domain.h, motion));
         if (fixed) fixed_cuts_[s] = obstacle.cut;
     });
     return list;
@@ -264,7 +269,9 @@ void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
                                       {world.time, world.bodies, world.elastics}, dt),
                         scenario.domain, liquid.tiling);
     liquid.open_volume = placed.open_volume;
-    liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed).phi;
+    liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed,
+                                        scenario.liquid.spheres)
+                     .phi;
 }
 
 void CutCell::start(World& world, const Scenario& scenario) {
@@ -358,7 +365,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     stage_done("to_grid");
 
     // Where is the surface now?                                                 [Alg. 3, 8; Section 4.5]
-    Surface surface = surface_from_particles(liquid.particles, cells, domain, liquid.tiling, obstacles);
+    Surface surface =
+        surface_from_particles(liquid.particles, cells, domain, liquid.tiling, obstacles, settings.spheres);
     const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
     liquid.phi = std::move(surface.phi);
     Field<double> solved_phi = liquid.phi;

@@ -19,6 +19,7 @@ struct Capabilities {
     bool open_walls = false;
     bool viscosity = false;
     bool separation = false;      // liquid that lets go of solids
+    bool zarifi_rules = false;    // faces by distance, surface by spheres
     bool sources = true;          // emitters and sinks
     bool animated_meshes = true;  // scripted solids whose surface deforms
     bool one_way = false;         // rigid solids that move liquid and do not feel it

@@ -424,4 +424,44 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const Surface
     return cut;
 }
 
+void cover_by_distance(CutSolid& cut, double h, const std::function<double(Vec3)>& distance) {
+    std::vector<double> at(cut.volume.size());
+    const auto for_each = [](Int3 end, const auto& visit) {
+        Int3 c;
+        for (c.z = 0; c.z < end.z; ++c.z)
+            for (c.y = 0; c.y < end.y; ++c.y)
+                for (c.x = 0; c.x < end.x; ++c.x) visit(c);
+    };
+    for_each(cut.size + Int3{1, 1, 1}, [&](Int3 c) { at[cut.index(c)] = distance(Vec3(cut.low + c) * h); });
+    for (int axis = 0; axis < 3; ++axis) {
+        const Int3 along = unit((axis + 1) % 3), across = unit((axis + 2) % 3);
+        for_each(cut.size + unit(axis), [&](Int3 c) {
+            // Around the face; the side between two corners is covered as far as the distance is negative.
+            const std::array<double, 4> corner{at[cut.index(c)], at[cut.index(c + along)],
+                                               at[cut.index(c + along + across)], at[cut.index(c + across)]};
+            const auto covered = [&](int i, int j) {  // share of the side, from corner i on
+                return corner[i] / (corner[i] - corner[j]);
+            };
+            int inside = 0;
+            for (const double d : corner) inside += d < 0;
+            double cover = inside == 4 ? 1 : 0;
+            for (int i = 0; i < 4; ++i) {
+                const int next = (i + 1) % 4, opposite = (i + 2) % 4, last = (i + 3) % 4;
+                const bool in = corner[i] < 0;
+                // A corner that is cut off; two opposite ones are cut off each by itself.
+                if (in != (corner[next] < 0) && in != (corner[last] < 0) &&
+                    (inside != 2 || (in && corner[opposite] < 0))) {
+                    const double triangle = 0.5 * covered(i, next) * covered(i, last);
+                    cover += inside == 3 ? 1 - triangle : triangle;
+                }
+                // Two corners beside each other: a trapezoid.
+                if (inside == 2 && in && corner[next] < 0)
+                    cover = 0.5 * (covered(i, last) + covered(next, opposite));
+            }
+            cut.face[axis][cut.index(c)] = cover < 0.01 ? 0 : cover > 0.99 ? 1 : cover;
+        });
+    }
+    cut.by_distance = true;
+}
+
 }  // namespace flotsam

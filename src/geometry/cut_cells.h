@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/vec.h"
@@ -53,6 +54,8 @@ struct CutSolid {
     // Extremes of the cells' shares before they were clamped: beyond [0, 1] where the mesh overlaps itself or
     // is turned inside out.
     double least_volume = 0, most_volume = 0;
+    bool by_distance =
+        false;  // its faces are those of cover_by_distance, and agree with its surface only roughly
 
     // Covered share of the low face of any cell, and of any cell.
     double face_cover(int axis, Int3 c) const {
@@ -77,5 +80,9 @@ struct CutSolid {
 // `pieces` asks for the parts of its triangles, too.
 CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const SurfaceMotion& motion = {},
                    bool pieces = false);
+
+// Replaces what a cut solid covers of the faces by what its signed distance at the corners of the grid says,
+// linear along the edges, shares below 0.01 and above 0.99 rounded [Zarifi17 Fig. 5.2, Section 4.6].
+void cover_by_distance(CutSolid& cut, double h, const std::function<double(Vec3)>& distance);
 
 }  // namespace flotsam

@@ -192,6 +192,20 @@ std::vector<TableRule> liquid_tables() {
            .meaning = "of SPH: where a control force turns a body, at the contact point or at the particle, "
                       "which conserves angular momentum",
            .choices = {"contact", "particle"}},
+          {.name = "cut_faces",
+           .types = a_text,
+           .fallback = "\"exact\"",
+           .meaning =
+               "which part of the grid's faces solids cover: exact, or from their distance at the faces' "
+               "corners, the rule of Zarifi 2017, to compare with: what is thinner than a cell leaks",
+           .choices = {"exact", "distance"}},
+          {.name = "surface",
+           .types = a_text,
+           .fallback = "\"filling\"",
+           .meaning =
+               "the free surface: where cells are half full, or around spheres on the particles, the rule "
+               "of Zarifi 2017, to compare with: it lies more than half a cell too far out",
+           .choices = {"filling", "spheres"}},
           {.name = "separation",
            .types = a_boolean,
            .fallback = "false",
@@ -343,6 +357,8 @@ LiquidSettings read_liquid(SceneReader& reader) {
         table.at("boundary_response").text == "local" ? BoundaryResponse::local : BoundaryResponse::global;
     liquid.sph.torque_arm =
         table.at("torque_arm").text == "particle" ? TorqueArm::particle : TorqueArm::contact;
+    liquid.faces_by_distance = table.at("cut_faces").text == "distance";
+    liquid.spheres = table.at("surface").text == "spheres";
     liquid.separation = table.at("separation").boolean;
     liquid.reseed = table.at("reseed").boolean;
     liquid.seed = static_cast<std::uint64_t>(table.at("seed").integer);

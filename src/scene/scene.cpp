@@ -205,6 +205,12 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
         reader.mistakes.add(liquid.at("separation").place,
                             fmt::format("with the method {} liquid does not let go of solids", node.text),
                             advice);
+    for (const auto& [asked, key] :
+         {std::pair{scenario.liquid.faces_by_distance, "cut_faces"}, {scenario.liquid.spheres, "surface"}})
+        if (asked && !capabilities.zarifi_rules)
+            reader.mistakes.add(
+                liquid.at(key).place,
+                fmt::format("the method {} does not know this choice of '{}'", node.text, key), advice);
     for (const char* source : {"emitter", "sink"})
         if (!capabilities.sources && !liquid.entries(source).empty())
             reader.mistakes.add(liquid.entries(source).front().place,

@@ -114,10 +114,20 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
     const auto within_reach = [&](std::span<const int> asked, Vec3 p) {
         return std::all_of(asked.begin(), asked.end(), [&](int s) {
             const Obstacle& o = obstacles_[s];
+            const auto body = [&](Vec3 x) { return o.after.to_body(x); };
+            const Vec3 carried = o.after.to_world(o.carried(start));
+            // A body that is pressed a little way through a side of the domain leaves no way between the two.
+            // Behind the side there is one.
+            const Vec3 behind = o.distance(to) < 0.25 * gap ? beyond_sides(to, 2 * gap) * (0.2 * h) : Vec3{};
             // It may start on a surface and graze it on its way out of a film; that is less than the thinnest
             // solid.
+            const auto free = [&](Vec3 a, Vec3 b) {
+                return !meets(*o.shape, body(a), body(b), -2 * gap, 0.005 * h);
+            };
             return o.distance(p) > 0.25 * gap &&
-                   !meets(*o.shape, o.carried(start), o.after.to_body(p), -2 * gap, 0.005 * h);
+                   (behind == Vec3{} ? free(carried, p)
+                                     : free(carried, carried + behind) &&
+                                           free(carried + behind, p + behind) && free(p + behind, p));
         });
     };
     if (within_reach(near, to)) return to;

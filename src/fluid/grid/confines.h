@@ -23,6 +23,15 @@ class Confines {
 
   private:
     Vec3 held_by_sides(Vec3 p) const { return min(max(p, sides_.low), sides_.high); }
+    // Where a particle lies on closed sides: the direction out of the domain.
+    Vec3 beyond_sides(Vec3 p, double near) const {
+        Vec3 out;
+        for (int a = 0; a < 3; ++a) {
+            if (p[a] < sides_.low[a] + near) out[a] = -1;
+            if (p[a] > sides_.high[a] - near) out[a] = 1;
+        }
+        return out;
+    }
     Vec3 slide(std::span<const int> near, Vec3 from, Vec3 to) const;
 
     const Domain& domain_;

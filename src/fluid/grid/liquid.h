@@ -43,10 +43,12 @@ struct LiquidSettings {
     double density = 1000;  // [kg/m^3]
     double viscosity = 0;   // dynamic [Pa s]
     Carrier carrier = Carrier::apic;
-    double flip_share = 0.95;  // of FLIP in the FLIP/PIC blend; the rest is PIC
-    bool separation = false;   // it may let go of solids and walls
-    bool reseed = true;        // keep the number of particles per cell near its rest value
-    std::uint64_t seed = 1;    // of the particles' jitter
+    double flip_share = 0.95;        // of FLIP in the FLIP/PIC blend; the rest is PIC
+    bool faces_by_distance = false;  // what solids cover is found as in [Zarifi17 Fig. 5.2], not exactly
+    bool spheres = false;            // its surface is that of spheres around the particles [Zarifi17 4.5]
+    bool separation = false;         // it may let go of solids and walls
+    bool reseed = true;              // keep the number of particles per cell near its rest value
+    std::uint64_t seed = 1;          // of the particles' jitter
     std::vector<Fill> fills;
     std::vector<Emitter> emitters;
     std::vector<Sink> sinks;

@@ -257,6 +257,7 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
             all += share.size;
             rest -= share.area;
         }
+        if (obstacle.cut->by_distance) continue;  // the thesis leaves it open [Zarifi17 5.4]
         // What clamping changed moves as the rest of the surface here; a face that was closed for something
         // in the next cell, as the nearest place of the surface.
         for (std::size_t k = 0; all > 0 && k < size.size(); ++k)
@@ -324,7 +325,8 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
         if (!o.touches[n / Tiling::cells_per_tile] || o.open_volume[n] == 0 || o.open_volume[n] == 1) return;
         for (const int s : o.index.near(c))
-            if (o.list[s].cut->cell_cover(c) > 0 && divides(o.list[s], domain.cell_center(c), domain.h))
+            if (o.list[s].cut->cell_cover(c) > 0 && !o.list[s].cut->by_distance &&
+                divides(o.list[s], domain.cell_center(c), domain.h))
                 o.split[n] = 1;
     });
     for (int a = 0; a < 3; ++a)

@@ -227,10 +227,38 @@ void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domai
     }
 }
 
+// Replaces the distance in cells whose centre no solid covers by that to the nearest sphere. Half a cell's
+// diagonal is the least radius that leaves no hole where each cell has a particle; the thesis does not say.
+void take_spheres(Field<double>& phi, const Particles& particles, const CellRanges& cells,
+                  const Domain& domain, const Obstacles& obstacles) {
+    const double radius = 0.505 * std::sqrt(domain.flat() ? 2.0 : 3.0) * domain.h;
+    const Tiling& tiling = phi.tiling();
+    for_each_cell(tiling, domain.cells, [&](Int3 c, std::int64_t n) {
+        const Vec3 center = domain.cell_center(c);
+        if (obstacles.any() && obstacles.touches[n / Tiling::cells_per_tile] &&
+            obstacles.open_volume[n] < 1 && obstacles.list[obstacles.nearest(c, center)].distance(center) < 0)
+            return;
+        double nearest = outside_distance(domain);
+        Int3 d;
+        for (d.z = -1; d.z <= 1; ++d.z)
+            for (d.y = -1; d.y <= 1; ++d.y)
+                for (d.x = -1; d.x <= 1; ++d.x) {
+                    const std::int64_t m = domain.has_cell(c + d) ? tiling.find(c + d) : -1;
+                    for (std::int32_t i = m < 0 ? 0 : cells.begin[m]; m >= 0 && i < cells.begin[m + 1]; ++i) {
+                        Vec3 way = Vec3(particles.position[i]) - center;
+                        if (domain.flat()) way.z = 0;
+                        nearest = std::min(nearest, length(way) - radius);
+                    }
+                }
+        phi[n] = nearest;
+    });
+}
+
 }  // namespace
 
 Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
-                               std::shared_ptr<const Tiling> tiling, const Obstacles& obstacles) {
+                               std::shared_ptr<const Tiling> tiling, const Obstacles& obstacles,
+                               bool spheres) {
     static const DistanceOfFilling distance_of_filling;
     Surface surface;
     surface.filling = spread_volume(particles, cells, domain, tiling);
@@ -251,6 +279,7 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
     for_each_cell(*tiling, domain.cells, [&](Int3, std::int64_t n) {
         surface.phi[n] = distance_of_filling(surface.filling[n]) * domain.h;
     });
+    if (spheres) take_spheres(surface.phi, particles, cells, domain, obstacles);
     // Only next to the surface does a filling below 1 mean a distance; deep inside it is the noise of single
     // particles.
     parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {

@@ -17,10 +17,11 @@ struct Surface {
 };
 
 // Inside obstacles the surface is continued, so that it meets them at whatever angle it has outside; cells
-// that a thin one divides take it from their own side.
+// that a thin one divides take it from their own side. With `spheres`, outside obstacles it is that of
+// spheres around the particles [Zarifi17 4.5].
 Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
                                std::shared_ptr<const Tiling> tiling,
-                               const Obstacles& obstacles = no_obstacles);
+                               const Obstacles& obstacles = no_obstacles, bool spheres = false);
 
 // Bubbles of a few cells beside solids that no way leads to from the air outside: what a solid has left
 // behind it in a step and no particle has reached yet. They become liquid; a surface without pressure there
