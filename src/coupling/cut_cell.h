@@ -15,14 +15,16 @@
 //   Alg. 4, 1      positions                  drift
 //   Eq. 5.1        elastic equation           ElasticEquation
 //   Eq. 5.7-5.13   N^T C and its transpose    NodePatch, InterfaceMap
-//   Eq. 5.17       the coupled system         project: YieldingTerm, v eliminated
+//   Eq. 5.17       the coupled system         project: YieldingTerm, v eliminated; as it is and in the other
+//                                             forms of Ch. 5: coupled_forms.h, [solver] name
+//   Fig. 5.2       faces from distances       cover_by_distance, [liquid] cut_faces
 //   Section 6.3    weaker couplings           ElasticCoupling, WetElastic
 //   u -> velocity; p -> potential (pi = p - rho g.x); phi -> phi; theta -> Face::theta; Delta x -> Domain::h
 // Where the code deviates, and why
 //   - Gravity is a potential in the pressure solve rather than an addition to u (lines 5-7 of Algorithm 3):
 //     water at rest then has constant pi and stays exactly at rest.
 //   - The surface comes from a smoothed filling (surface.h), not from a union of spheres, which is bumpier
-//     (docs/decisions/0003).
+//     (docs/decisions/0003); [liquid] surface = "spheres" takes those.
 //   - Cells with particles that this surface misses take part in the solve too (include_thin_liquid), or
 //     films would be pressed into the floor.
 //   - By default particles carry the velocity (APIC, or FLIP/PIC); the thesis's massless markers are
@@ -30,7 +32,8 @@
 //   - theta is at least 0.01, but the surface's place is not moved with it; see PressureSystem::face.
 //   - Crowded cells get a divergence (crowding_source) and particles are reseeded: without, 2 % of the
 //     volume were lost in 10 s of sloshing.
-//   - Cut-cell areas are exact for the solids' meshes (cut_cells.h), not taken from a distance field (Fig. 5.2).
+//   - Cut-cell areas are exact for the solids' meshes (cut_cells.h), not taken from a distance field (Fig. 5.2),
+//     unless cut_faces = "distance". What clamping takes from faces belongs to the patch, so that cells close.
 //   - A cell that a solid thinner than a cell divides stands for one of its sides, and the faces to the
 //     other side are closed (place_obstacles): nothing leaks and each side has its own pressure, but the
 //     solid acts up to half a cell from its true place there (docs/decisions/0005).
@@ -38,7 +41,12 @@
 //   - Rigid bodies are eliminated from the system (Section 5.2.3) and kept as rank-6 terms on every multigrid
 //     level; contacts are agreed upon within the step (docs/decisions/0007).
 //   - Elastic bodies are eliminated, too, by exact factors, instead of the transformation of Section 5.2
-//     (docs/decisions/0010); without liquid they move by themselves (elastic_phase.h).
+//     (docs/decisions/0010); without liquid they move by themselves (elastic_phase.h). Nothing inside a body can
+//     turn it (ElasticEquation), and what is known of the pressure acts on the nodes by exact integrals.
+//   - Elastic forces are those of the next step's middle, about which bodies are drawn in this one's (Eq. 5.1-5.2
+//     in drift-kick-drift). Contacts are springs within the same equation; the thesis has none with other bodies.
+//   - Two dimensions are plane strain: nodes in front and behind move alike.
+//   - Liquid may let go of solids (Separation), an option; the thesis has none.
 //   - Water is thought under bodies that lie flat on a side (add_films): nothing else would lift them.
 //   - Bubbles of up to four cells that a solid leaves behind it are liquid (close_voids): a surface without
 //     pressure there would hold it back.

@@ -145,15 +145,23 @@ class TwoLevel final : public BlockPreconditioner {
         std::vector<int> fine;
     };
 
-    // Nodes of one cube of a lattice, with about 30 of them in each, or more of them so that there are no
-    // more than 500 lumps: they are solved for exactly, in one thread. What little is left over joins the
-    // nearest lump.
+    // Nodes of one cube of a lattice, with about 30 of them in each, or more: the lumps are solved for
+    // exactly, in one thread. What little is left over joins the nearest lump.
     void find_lumps(std::span<const Vec3> places) {
         Vec3 low = places[0], high = places[0];
         for (const Vec3 p : places) low = min(low, p), high = max(high, p);
         const Vec3 size = high - low;
-        double spacing = std::cbrt(std::max(size.x * size.y * size.z, 1e-300) *
-                                   std::max(30 / double(places.size()), 1.0 / 500));
+        double spacing = std::cbrt(std::max(size.x * size.y * size.z, 1e-300) * (30 / double(places.size())));
+        // Factorising takes the square of a front's lumps for each one; a cube may have 500. Long bodies have
+        // small fronts and may have more.
+        const auto dear = [&] {
+            std::array<double, 3> count;
+            for (int a = 0; a < 3; ++a) count[a] = std::max(1.0, std::ceil(size[a] / spacing));
+            std::sort(count.begin(), count.end());
+            const double front = count[0] * count[1];
+            return count[2] * front * front * front > 2e6;
+        };
+        while (dear()) spacing *= 1.05;
         // Plates and rods are thinner than that.
         spacing = std::max({spacing, size.x / 200, size.y / 200, size.z / 200});
         std::map<std::array<int, 3>, std::vector<int>> cubes;

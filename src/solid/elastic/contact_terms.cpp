@@ -83,7 +83,7 @@ BlockRow turned_row(const ElasticContact& c, double a, double b) {
 
 ContactTerms linearize_contacts(const std::vector<ElasticContact>& contacts,
                                 const std::vector<FrictionState>& states, std::span<const Vec3> v, double dt,
-                                std::span<Vec3> descent) {
+                                std::span<Vec3> descent, std::span<const char> kept) {
     ContactTerms terms;
     terms.friction.resize(contacts.size());
     const auto add = [&](BlockRow row, double stiffness, double slope) {
@@ -94,7 +94,7 @@ ContactTerms linearize_contacts(const std::vector<ElasticContact>& contacts,
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const ElasticContact& c = contacts[i];
         const double gap = gap_at_end(c, v, dt);
-        if (gap >= 0) continue;
+        if (gap >= 0 && (kept.empty() || !kept[i])) continue;
         add(c.normal, c.stiffness * dt * dt, c.stiffness * dt * gap);
         const FrictionState& state = states[i];
         if (c.friction * state.normal == 0) continue;

@@ -43,10 +43,10 @@ struct ContactTerms {
     std::vector<Friction> friction;  // of each contact
 };
 
-// Adds minus the gradient to `descent`.
+// Adds minus the gradient to `descent`. Contacts that are `kept` act even where they pull.
 ContactTerms linearize_contacts(const std::vector<ElasticContact>& contacts,
                                 const std::vector<FrictionState>& states, std::span<const Vec3> v, double dt,
-                                std::span<Vec3> descent);
+                                std::span<Vec3> descent, std::span<const char> kept = {});
 
 double contact_energy(const std::vector<ElasticContact>& contacts, const std::vector<FrictionState>& states,
                       const ContactTerms& terms, std::span<const Vec3> v, double dt);

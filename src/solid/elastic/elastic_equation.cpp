@@ -15,15 +15,77 @@ constexpr std::int64_t grain = 512;
 // Rounds beyond Newton's in which contacts may still open and close.
 constexpr int contact_rounds = 4;
 
+// How a body moves as a whole: about the axes that nothing holds.
+struct WholeMotion {
+    Vec3 center, velocity, momentum, spin;  // angular momentum about the centre
+    Mat3 inverse_inertia;                   // zero about axes that are held
+};
+
+bool turns_about(unsigned held, int axis) { return !(held & ~(1u << axis)); }
+
+WholeMotion whole_motion(const ElasticMesh& mesh, std::span<const Vec3> x, std::span<const Vec3> v,
+                         unsigned held) {
+    WholeMotion whole;
+    double mass = 0;
+    for (std::size_t n = 0; n < x.size(); ++n) {
+        mass += mesh.mass[n];
+        whole.center += mesh.mass[n] * x[n];
+        whole.velocity += mesh.mass[n] * v[n];
+    }
+    whole.center = whole.center / mass;
+    whole.velocity = whole.velocity / mass;
+    Mat3 inertia;
+    for (std::size_t n = 0; n < x.size(); ++n) {
+        const Vec3 arm = x[n] - whole.center;
+        whole.momentum += mesh.mass[n] * cross(arm, v[n] - whole.velocity);
+        for (int i = 0; i < 3; ++i) {
+            inertia.row[i][i] += mesh.mass[n] * dot(arm, arm);
+            inertia.row[i] -= mesh.mass[n] * arm[i] * arm;
+        }
+    }
+    if (held == 0)
+        whole.inverse_inertia = inertia.inverse();
+    else
+        for (int a = 0; a < 3; ++a)
+            if (turns_about(held, a)) whole.inverse_inertia.row[a][a] = 1 / inertia.row[a][a];
+    whole.spin = whole.inverse_inertia * whole.momentum;
+    return whole;
+}
+
+unsigned held_at_all(std::span<const unsigned char> held) {
+    unsigned sum = 0;
+    for (const unsigned char h : held) sum |= h;
+    return sum;
+}
+
 }  // namespace
 
 void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProperties*>& properties,
            double time, double dt) {
     for (std::size_t b = 0; b < bodies.size(); ++b) {
         ElasticBody& body = bodies[b];
-        std::vector<Vec3> v = body.velocity;
-        impose_pins(*properties[b], body.position, time, dt, v);
-        parallel_for(std::ssize(v), grain, [&](std::int64_t n) { body.position[n] += dt * v[n]; });
+        std::vector<Vec3>&x = body.position, &v = body.velocity;
+        std::vector<Vec3> imposed = v;
+        impose_pins(*properties[b], x, time, dt, imposed);
+        const unsigned held = held_at_all(held_axes(body, *properties[b], time));
+        const WholeMotion whole = whole_motion(*body.mesh, x, imposed, held);
+        if (whole.spin == Vec3{}) {
+            parallel_for(std::ssize(x), grain, [&](std::int64_t n) { x[n] += dt * imposed[n]; });
+            continue;
+        }
+        // What turns goes round, and its velocity with it: along straight lines a light body that spins fast
+        // would grow without bounds.
+        const Rotation turn = rotation_by(whole.spin * dt);
+        const Vec3 center = whole.center + dt * whole.velocity;
+        parallel_for(std::ssize(x), grain, [&](std::int64_t n) {
+            const Vec3 arm = x[n] - whole.center, own = imposed[n] - whole.velocity;
+            x[n] = center + turn * (arm + dt * (own - cross(whole.spin, arm)));
+            v[n] = whole.velocity + turn * (v[n] - whole.velocity);
+        });
+        // It keeps its angular momentum, also where that is not along the axis.
+        const Vec3 lost = whole.momentum - whole_motion(*body.mesh, x, v, held).momentum;
+        const Vec3 faster = whole_motion(*body.mesh, x, v, held).inverse_inertia * lost;
+        parallel_for(std::ssize(x), grain, [&](std::int64_t n) { v[n] += cross(faster, x[n] - center); });
     }
 }
 
@@ -53,7 +115,6 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
         own.reach = own.midpoint ? 0.25 * dt : dt, own.late = own.midpoint ? 0.5 : 1;
         own.stiffness.clear();
         own.turning = {};
-        own.turn_rate.clear();
         if (turned_back) find_turning(own);
         own.first = nodes_;
         nodes_ += own.start.size();
@@ -81,29 +142,21 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
 }
 
 void ElasticEquation::find_turning(Body& s) const {
-    unsigned held = 0;
-    for (const unsigned char h : s.held) held |= h;
-    double mass = 0;
-    s.center = {};
-    for (std::size_t n = 0; n < s.start.size(); ++n) {
-        mass += s.mesh->mass[n];
-        s.center += s.mesh->mass[n] * s.start[n];
-    }
-    s.center = s.center / mass;
+    const unsigned held = held_at_all(s.held);
+    const Vec3 center = whole_motion(*s.mesh, s.start, s.velocity, held).center;
     const auto product = [&](const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
         double sum = 0;
         for (std::size_t n = 0; n < a.size(); ++n) sum += dot(a[n], b[n]);
         return sum;
     };
     for (int axis = 0; axis < 3; ++axis) {
-        if (held & ~(1u << axis)) continue;  // turning about it moves what is held
-        Vec3 rate(unit(axis));
+        if (!turns_about(held, axis)) continue;  // it moves what is held
+        const Vec3 rate(unit(axis));
         std::vector<Vec3> mode(s.start.size());
-        for (std::size_t n = 0; n < mode.size(); ++n) mode[n] = cross(rate, s.start[n] - s.center);
+        for (std::size_t n = 0; n < mode.size(); ++n) mode[n] = cross(rate, s.start[n] - center);
         for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
             const double share = product(s.turning.momentum[k], mode);
             for (std::size_t n = 0; n < mode.size(); ++n) mode[n] -= share * s.turning.mode[k][n];
-            rate -= share * s.turn_rate[k];
         }
         // What turns is slowed down with all the rest.
         const double slowed = 1 + s.late * dt_ * s.mesh->material.mass_damping;
@@ -114,7 +167,6 @@ void ElasticEquation::find_turning(Body& s) const {
             mode[n] = mode[n] / size, momentum[n] = momentum[n] / size;
         s.turning.mode.push_back(std::move(mode));
         s.turning.momentum.push_back(std::move(momentum));
-        s.turn_rate.push_back(rate / size);
     }
 }
 
@@ -123,12 +175,11 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
     const std::size_t count = s.start.size();
     const Vec3* const v = v_.data() + s.first;
     const double reach = s.reach, late = s.late;
+    // Where it goes, turned back by as much as it turns on the way (drift).
     s.at.resize(count);
     parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
         s.at[n] = s.start[n] + reach * (s.midpoint ? v[n] - s.velocity[n] : v[n]);
     });
-    // Turned back by as much as the body turns on the way.
-    Vec3 angle;
     std::vector<double> turns;  // of v, for what damps
     for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
         double way = 0, turn = 0;
@@ -136,12 +187,8 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
             way += dot(s.turning.momentum[k][n], s.at[n] - s.start[n]);
             turn += dot(s.turning.momentum[k][n], late * v[n] + (1 - late) * s.velocity[n]);
         }
-        angle += way * s.turn_rate[k];
+        for (std::size_t n = 0; n < count; ++n) s.at[n] -= way * s.turning.mode[k][n];
         turns.push_back(turn);
-    }
-    if (length(angle) > 0 && material.model != ElasticModel::linear) {
-        const Rotation back = rotation_by(angle).inverse();
-        for (Vec3& p : s.at) p = s.center + back * (p - s.center);
     }
     evaluate_elements(s.mesh->batches, material, s.at,
                       {.forces = &s.element_forces, .stiffness = &s.element_stiffness});
@@ -204,7 +251,10 @@ bool ElasticEquation::linearize(bool elasticity) {
     ContactTerms terms;
     {
         std::vector<Vec3> push(descent_.size());
-        terms = linearize_contacts(contacts_, friction_, towards, dt_, push);
+        // What still opens and closes after a few rounds would do so for ever: then it stays closed.
+        const bool keeps = rounds_ > 3;
+        terms = linearize_contacts(contacts_, friction_, towards, dt_, push,
+                                   keeps ? std::span<const char>(pressed_) : std::span<const char>());
         // The springs' forces are linear: what they are at v follows from what they are at `towards`.
         for (const BlockRow& row : terms.rows) {
             double change = 0;
@@ -217,7 +267,7 @@ bool ElasticEquation::linearize(bool elasticity) {
         contact_push_ = std::move(push);
         contact_rows_ = terms.rows;
         for (std::size_t i = 0; i < contacts_.size(); ++i)
-            pressed_[i] = gap_at_end(contacts_[i], towards, dt_) < 0;
+            pressed_[i] = (keeps && pressed_[i]) || gap_at_end(contacts_[i], towards, dt_) < 0;
     }
     for (const Body& s : bodies_) {
         leave_out(s.held, std::span(descent_).subspan(s.first));
@@ -273,7 +323,8 @@ bool ElasticEquation::changed(std::vector<Vec3> v) {
     v_ = std::move(v);
     bool again = update_friction(contacts_, v_, dt_, friction_);
     for (std::size_t i = 0; i < contacts_.size(); ++i)
-        again |= (gap_at_end(contacts_[i], v_, dt_) < 0) != bool(pressed_[i]);
+        again |= rounds_ > 3 ? gap_at_end(contacts_[i], v_, dt_) < 0 && !pressed_[i]
+                             : (gap_at_end(contacts_[i], v_, dt_) < 0) != bool(pressed_[i]);
     if (!std::isfinite(correction)) failed_ = true;
     return may_go_on() && (again || (rounds_ < most_ && correction > tolerance_));
 }

@@ -23,7 +23,7 @@ namespace flotsam {
 
 struct SolidEquation;  // linalg/coupled_forms.h
 
-// Moves the nodes by their velocities, held ones as they are told.
+// Moves the nodes by their velocities, held ones as they are told; what turns freely goes round.
 void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProperties*>& properties,
            double time, double dt);
 
@@ -101,8 +101,6 @@ class ElasticEquation {
         std::vector<Vec3> forces;
         BlockMatrix matrix;
         NeutralModes turning;         // about the axes that no pin holds
-        std::vector<Vec3> turn_rate;  // spin of each of these modes
-        Vec3 center;
         std::vector<Mat3> stiffness;  // K where the step began: what damps
         std::unique_ptr<BlockPreconditioner> preconditioner;
     };
