@@ -138,7 +138,7 @@ TEST_CASE("sorting finds every neighbour and follows the curve") {
             for (std::int64_t b = 0; b < s.liquid.count(); ++b)
                 expected += s.model.kernel_volume() *
                             s.model.kernel.value(length(s.liquid.position[a] - s.liquid.position[b]));
-            worst = std::max(worst, std::abs(s.columns.sum[a] - expected));
+            worst = std::max(worst, std::abs(s.columns.sum()[a] - expected));
         }
         CHECK(worst < 1e-5);
         for (std::int64_t a = 0; a + 1 < s.liquid.count(); ++a)
