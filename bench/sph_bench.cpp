@@ -8,6 +8,7 @@
 #include <map>
 
 #include "bench/bench.h"
+#include "core/free_memory.h"
 #include "core/random.h"
 #include "coupling/direct_forcing.h"
 #include "validate/case_tools.h"
@@ -44,6 +45,7 @@ double resident_bytes() {
 
 void bench_steps(int n, int steps, const Report& report) {
     const Scenario s = floating_spheres(n);
+    return_free_memory();  // of other benches
     const double bytes_before = resident_bytes();
     Driver driver(s, make_scheme(s.method));
     driver.start();
