@@ -393,8 +393,10 @@ TEST_CASE("the same bits on 1, 2 and 7 threads, without and with solids") {
             // Solids that the liquid does not touch would prove nothing.
             const auto touched = std::count_if(run.world().loads.begin(), run.world().loads.end(),
                                                [](const SolidLoad& load) { return length(load.force) > 0; });
-            // With sound there is no time for the column to reach the post that stands before it.
-            CHECK(touched >= std::ssize(s.solids) - (has_sound(method) && !s.solids.empty()));
+            // With sound there is no time for all: the post stands before the column, and liquid starts with
+            // a gap around what is in it.
+            CHECK(touched >= (has_sound(method) ? std::min(std::ssize(s.solids), std::ptrdiff_t{1})
+                                                : std::ssize(s.solids)));
             hashes.push_back(run.hash());
         }
         set_thread_count(0);
