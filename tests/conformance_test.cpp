@@ -27,14 +27,13 @@ std::string name_of(Carrier carrier) {
                                       : "markers";
 }
 
-// Calls body(scheme name, carrier) for everything that carries a liquid, and whose steps are not as short as
-// sound asks for unless `sound`.
+// Calls body(scheme name, carrier) for everything that carries a liquid.
 template <class Body>
-void for_every_liquid(const Body& body, bool sound = false) {
+void for_every_liquid(const Body& body) {
     int schemes_tried = 0;
     for (const SchemeEntry& scheme : schemes()) {
         const Capabilities capabilities = scheme.make()->capabilities();
-        if (!capabilities.liquid || (capabilities.compressible && !sound)) continue;
+        if (!capabilities.liquid) continue;
         ++schemes_tried;
         CHECK(!capabilities.carriers.empty());
         for (const Carrier carrier : capabilities.carriers) {
@@ -47,12 +46,8 @@ void for_every_liquid(const Body& body, bool sound = false) {
     CHECK(schemes_tried > 0);
 }
 
-// The same with methods whose pressure travels as sound. Not for tests that choose their own step, count few,
-// or know of nothing but a pressure solve: those methods have tests of their own.
-template <class Body>
-void for_every_liquid_and_sound(const Body& body) {
-    for_every_liquid(body, true);
-}
+// Pressure travels as sound: steps are as short as that asks for, hundreds to a frame.
+bool has_sound(const std::string& method) { return make_scheme(method)->capabilities().compressible; }
 
 // A scenario with the driver that runs it.
 class Run {
@@ -75,6 +70,22 @@ class Run {
     }
     void steps(int count) {
         for (int n = 0; n < count; ++n) (void)driver->advance();
+    }
+    // Ten steps, or with sound some more of its shorter ones.
+    void ten_steps() {
+        if (has_sound(scenario.method))
+            steps(60);
+        else
+            steps(10);
+    }
+    // Puts particles elsewhere, at the start.
+    template <class Place>
+    void place_particles(const Run& like, const Place& place) {
+        World& world = driver->world();
+        world.liquid.particles = like.particles();
+        world.sph = like.world().sph;
+        for (Vec3f& p : world.liquid.particles.position) p = Vec3f(place(Vec3(p)));
+        for (Vec3& p : world.sph.position) p = place(p);
     }
 
     const World& world() const { return driver->world(); }
@@ -141,7 +152,7 @@ Scenario dam_with(Inside inside, Int3 cells) {
     solid("paddle", Motion::scripted, solid_box({0.14, 0.06, 0.3}), {0.27, 0.15, 0.5}, {0, 0, 1}, 0);
     s.solids.back().script.spin = {0, 0, 4};
     // Thinner than a cell, and pushed to and fro within the column.
-    solid("plate", Motion::scripted, solid_box({0.3 * h, 1.2, 3}), {0.08, 0.5, 0.5}, {0, 0, 1}, 0.1);
+    solid("plate", Motion::scripted, solid_box({0.3 * h, 1.2, 1.2}), {0.08, 0.5, 0.5}, {0, 0, 1}, 0.1);
     const Pose there = s.solids.back().start;
     Pose back = there;
     back.position.x += h;
@@ -179,6 +190,8 @@ void for_every_dam(const Body& body) {
 TEST_CASE("water at rest stays at rest, with a flat surface") {
     for (const Int3 cells : {slab, cube})
         for_every_liquid([&](const std::string& method, Carrier carrier) {
+            // Left out: the penalty, under which particles bounce for ever [Becker09 Section 6.1].
+            if (make_scheme(method)->capabilities().comparison) return;
             const double h = 1.0 / cells.x, level = 0.5 + 0.2 * h;  // not on a face
             Run run(test::tank(cells, level), method, carrier);
             double last = 0, before = 0;
@@ -215,7 +228,11 @@ TEST_CASE("water at rest stays at rest, with a flat surface") {
                     square += off * off / columns;
                     worst = std::max(worst, std::abs(off));
                 }
-            CHECK(std::abs(mean - level) < 0.15 * h);
+            // Particles on a lattice fill whole layers: as high as they reach by their number.
+            const double filled = carrier == Carrier::sph ? run.mass() / run.scenario.liquid.density /
+                                                                (domain.size().x * domain.size().z)
+                                                          : level;
+            CHECK(std::abs(mean - filled) < 0.15 * h);
             CHECK(std::sqrt(square) < 0.15);
             CHECK(worst < 0.5);
         });
@@ -223,7 +240,7 @@ TEST_CASE("water at rest stays at rest, with a flat surface") {
 
 TEST_CASE("momentum: what gravity gives, the walls take") {
     for (const Int3 cells : {slab, cube})
-        for_every_liquid_and_sound([&](const std::string& method, Carrier carrier) {
+        for_every_liquid([&](const std::string& method, Carrier carrier) {
             Run run(test::dam(cells), method, carrier);
             Vec3 unaccounted, known;
             double gravity = 0;
@@ -246,7 +263,7 @@ TEST_CASE("momentum: what gravity gives, the walls take") {
 
 TEST_CASE("a ball that flies without gravity keeps its velocity, and leaves through open sides") {
     for (const Int3 cells : {slab, cube})
-        for_every_liquid_and_sound([&](const std::string& method, Carrier carrier) {
+        for_every_liquid([&](const std::string& method, Carrier carrier) {
             const Vec3 wind{0.4, 0.3, cells.z == 1 ? 0 : 0.2};
             Scenario s = ball(cells, {0.3, 0.3, 0.3}, 0.2, wind);
             s.gravity = {};
@@ -275,7 +292,7 @@ TEST_CASE("a ball falls as Galilei says") {
     for (const Int3 cells : {slab, cube})
         for_every_liquid([&](const std::string& method, Carrier carrier) {
             Scenario s = ball(cells, {0.5, 0.75, 0.5}, 0.2, {});
-            s.time.time_step = 1.0 / 96;
+            if (!has_sound(method)) s.time.time_step = 1.0 / 96;
             Run run(s, method, carrier);
             const Vec3 from = run.centre();
             run.until(0.25);
@@ -301,6 +318,11 @@ TEST_CASE("a dam break gains no energy") {
         for (const Int3 cells : {slab, cube})
             for_every_liquid([&](const std::string& method, Carrier carrier) {
                 CAPTURE(time_step);
+                if (time_step > 0 && has_sound(method)) return;  // which asks for shorter ones
+                // Left out: the penalty. Its forces hold energy that is not counted here. At the start, a
+                // radius from a wall, that is the integral of 0.02 c^2 shape(y / r) / y from r to 2 r: 4.4 J
+                // per kg of what touches (c = 40 m/s), as much as the column's mean height gives.
+                if (make_scheme(method)->capabilities().comparison) return;
                 Scenario s = test::dam(cells);
                 s.time.time_step = time_step;
                 Run run(s, method, carrier);
@@ -310,7 +332,7 @@ TEST_CASE("a dam break gains no energy") {
                     highest = std::max(highest, run.energy());
                     kinetic = std::max(kinetic, run.measure("liquid.kinetic_energy"));
                 });
-                CHECK(highest < (time_step > 0 ? 1.01 : 1.06) * start);
+                CHECK(highest < (time_step > 0 || has_sound(method) ? 1.01 : 1.06) * start);
                 CHECK(kinetic > 0.4 * start);        // it did fall
                 CHECK(run.energy() < 0.95 * start);  // and splashed
             });
@@ -321,17 +343,16 @@ TEST_CASE("a mirrored start gives the mirrored motion") {
     // it draws new places, which are not mirrored. Rounding differs, and grows.
     for (const Int3 cells : {slab, cube})
         for_every_liquid([&](const std::string& method, Carrier carrier) {
+            const int steps = has_sound(method) ? 200 : 10;
             Scenario s = test::dam(cells);
             s.liquid.reseed = false;
             Run run(s, method, carrier);
             const Vec3 size = s.domain.size();
             s.liquid.fills = {{make_box({0.7 * size.x, 0, 0}, {size.x, 0.8 * size.y, size.z}), {}}};
             Run mirrored(s, method, carrier);
-            Particles particles = run.particles();
-            for (Vec3f& p : particles.position) p.x = float(size.x - p.x);
-            mirrored.driver->world().liquid.particles = particles;
-            run.steps(10);
-            mirrored.steps(10);
+            mirrored.place_particles(run, [&](Vec3 p) { return Vec3{size.x - p.x, p.y, p.z}; });
+            run.steps(steps);
+            mirrored.steps(steps);
             CHECK(mirrored.world().time == doctest::Approx(run.world().time).epsilon(1e-6));
             CHECK(std::abs(mirrored.centre().x + run.centre().x - size.x) < 1e-3 * s.domain.h);
             CHECK(mirrored.momentum().x == doctest::Approx(-run.momentum().x).epsilon(1e-3));
@@ -343,6 +364,7 @@ TEST_CASE("a mirrored start gives the mirrored motion") {
 TEST_CASE("gravity along another axis gives the turned motion") {
     for (const Int3 cells : {slab, cube})
         for_every_liquid([&](const std::string& method, Carrier carrier) {
+            const int steps = has_sound(method) ? 200 : 10;
             Scenario s = test::dam(cells);
             s.liquid.reseed = false;
             Run run(s, method, carrier);
@@ -350,11 +372,9 @@ TEST_CASE("gravity along another axis gives the turned motion") {
             s.liquid.fills = {{make_box({0, 0, 0}, {0.8 * size.x, 0.3 * size.y, size.z}), {}}};
             s.gravity = {-g, 0, 0};
             Run turned(s, method, carrier);
-            Particles particles = run.particles();
-            for (Vec3f& p : particles.position) std::swap(p.x, p.y);
-            turned.driver->world().liquid.particles = particles;
-            run.steps(10);
-            turned.steps(10);
+            turned.place_particles(run, [](Vec3 p) { return Vec3{p.y, p.x, p.z}; });
+            run.steps(steps);
+            turned.steps(steps);
             CHECK(turned.world().time == doctest::Approx(run.world().time).epsilon(1e-6));
             CHECK(std::abs(turned.centre().y - run.centre().x) < 1e-3 * s.domain.h);
             CHECK(turned.momentum().y == doctest::Approx(run.momentum().x).epsilon(1e-3));
@@ -369,9 +389,14 @@ TEST_CASE("the same bits on 1, 2 and 7 threads, without and with solids") {
         for (const int threads : {1, 2, 7}) {
             set_thread_count(threads);
             Run run(s, method, carrier);
-            run.steps(10);
+            run.ten_steps();
             // Solids that the liquid does not touch would prove nothing.
-            for (const SolidLoad& load : run.world().loads) CHECK(length(load.force) > 0);
+            const auto touched = std::count_if(run.world().loads.begin(), run.world().loads.end(),
+                                               [](const SolidLoad& load) { return length(load.force) > 0; });
+            // With sound there is no time for all: the post stands before the column, and liquid starts with
+            // a gap around what is in it.
+            CHECK(touched >= (has_sound(method) ? std::min(std::ssize(s.solids), std::ptrdiff_t{1})
+                                                : std::ssize(s.solids)));
             hashes.push_back(run.hash());
         }
         set_thread_count(0);
@@ -383,9 +408,16 @@ TEST_CASE("the same bits on 1, 2 and 7 threads, without and with solids") {
 TEST_CASE("a state that was saved and restored goes on to the same bits, also between frames") {
     for_every_dam([&](const std::string& method, Carrier carrier, Scenario s) {
         s.time.frames_per_second = 5;
-        s.time.time_step = 0.05;  // four steps per frame
+        s.time.time_step = 0.05;
+        if (has_sound(method)) {
+            s.time.frames_per_second = 0.25 / (0.9 * make_scheme(method)->stable_dt(World{}, s));
+            s.time.time_step = 0.25 / s.time.frames_per_second * (1 + 1e-9);
+        }
+        CHECK(1 / s.time.frames_per_second == doctest::Approx(4 * s.time.time_step));
         s.liquid.emitters.push_back({make_sphere({0.7, 0.7, 0.5 * s.domain.size().z}, 0.1), {0.5, 0, 0}});
         for (const int saved_at : {0, 3, 4}) {
+            if (has_sound(method) && saved_at != 3)
+                continue;  // it takes seconds to make solids ready for SPH
             CAPTURE(saved_at);
             Run first(s, method, carrier);
             first.steps(saved_at);
@@ -409,6 +441,9 @@ TEST_CASE("a state that was saved and restored goes on to the same bits, also be
 TEST_CASE("a fixed step far beyond the CFL limit stays finite and is not rejected") {
     for (const Int3 cells : {Int3{64, 64, 1}, Int3{24, 24, 24}})
         for_every_liquid([&](const std::string& method, Carrier carrier) {
+            // Left out: sound in an explicit step. Beyond its limit such a step is unstable, and the driver's
+            // business is to take a shorter one.
+            if (has_sound(method)) return;
             Scenario s = test::dam(cells);
             s.time.time_step = 1.0 / 24;
             s.time.retry = false;  // a rejected step throws
@@ -434,7 +469,7 @@ TEST_CASE("a fixed step far beyond the CFL limit stays finite and is not rejecte
 
 TEST_CASE("emitters, sinks and open sides: every particle is accounted for") {
     for (const Int3 cells : {slab, cube})
-        for_every_liquid_and_sound([&](const std::string& method, Carrier carrier) {
+        for_every_liquid([&](const std::string& method, Carrier carrier) {
             Scenario s = test::dam(cells);
             const double middle = 0.5 * s.domain.size().z;
             s.domain.walls[x_high].kind = WallKind::open;
@@ -473,7 +508,7 @@ TEST_CASE("emitters, sinks and open sides: every particle is accounted for") {
 
 TEST_CASE("what an emitter brings has its velocity") {
     for (const Int3 cells : {slab, cube})
-        for_every_liquid_and_sound([&](const std::string& method, Carrier carrier) {
+        for_every_liquid([&](const std::string& method, Carrier carrier) {
             Scenario s = test::tank(cells, 0);
             s.gravity = {};
             s.liquid.fills.clear();

@@ -483,6 +483,16 @@ TEST_CASE("the estimate counts cells and particles") {
     CHECK(e.seconds_per_frame > 0);
     CHECK(byte_text(1234567) == "1.2 MB");
     check_contains(estimate_text(e), "particles  ");
+
+    // Particles whose pressure is sound: a hundred times as many steps, twice as many with twice the sound.
+    Scenario sph = scene.scenario;
+    sph.method = "direct-forcing";
+    sph.liquid.carrier = Carrier::sph;
+    sph.liquid.sph.speed_of_sound = 100;
+    const double slow = estimate(sph, scene.output).seconds_per_frame;
+    sph.liquid.sph.speed_of_sound = 200;
+    CHECK(slow > 10 * e.seconds_per_frame);
+    CHECK(estimate(sph, scene.output).seconds_per_frame == doctest::Approx(2 * slow).epsilon(0.05));
 }
 
 TEST_CASE("the nearest word is suggested, far ones are not") {

@@ -78,11 +78,7 @@ TEST_CASE("the front of a dam break agrees with an inviscid computation") {
     int known_deviations = 0;
     for (const ValidationRow& row : rows_of("dam-break-front", true)) {
         // About 10 % ahead of the experiment, as an inviscid liquid is: docs/validation.md says why.
-        // direct-forcing is 5.3 % behind at the first point where 5 % are asked for; not understood yet.
-        if (row.method == "direct-forcing" && row.quantity.ends_with("1.095")) {
-            CHECK(row.error_percent() < 7);
-            ++known_deviations;
-        } else if (row.variant == "experiment" && row.quantity.starts_with("front speed")) {
+        if (row.variant == "experiment" && row.quantity.starts_with("front speed")) {
             CHECK(std::isfinite(row.error_percent()));
             CHECK(row.error_percent() < 15);
             ++known_deviations;

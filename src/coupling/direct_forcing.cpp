@@ -169,26 +169,14 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     Stopwatch watch;
     const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
 
-    // Which particles are neighbours?                                                   [Alg. 1, 1]
+    // Neighbours, forces, and where the liquid and bodies would go without each other: v*, x*.
+    //                                                                                   [Alg. 1, 1-3; Eq.
+    //                                                                                   2-6]
+    const SphPrediction prediction = predict_sph(now, next, ctx, setup, stage_done);
+    const BoundaryCover& cover = prediction.cover;
     SphLiquid& liquid = next.sph;
-    SphColumns& columns = setup.columns;
-    sort_by_cell(now.sph, setup.cells, liquid);
-    fill_columns(liquid, model, columns);
-    stage_done("neighbours");
-
-    // Forces on the liquid and on bodies.                                               [Alg. 1, 2; Eq. 2-6]
-    const BoundaryCover cover = cover_by_boundary(liquid, now, scenario, setup);
-    find_density(liquid, columns, setup.cells, model, cover.open);
-    pair_accelerations(liquid, columns, setup.cells, model, cover.open);
-    stage_done("forces");
-
-    // Both go where they would without each other: v*, x*.                              [Alg. 1, 3]
-    const Momentum liquid_before = momentum(liquid, mass), bodies_before = momentum(now.bodies);
-    next.bodies = now.bodies;
-    for (RigidBody& body : next.bodies) {
-        hold_until_release(body, scenario.solids[body.solid].rigid, ctx.time);
-        apply_impulse(body, {scenario.gravity * (body.mass * dt), {}});
-    }
+    const SphColumns& columns = setup.columns;
+    const Momentum liquid_before = prediction.liquid_before, bodies_before = momentum(now.bodies);
     std::vector<int> body_number(scenario.solids.size(), -1);  // of those that yield to the liquid
     for (std::size_t b = 0; b < next.bodies.size(); ++b)
         if (!scenario.solids[next.bodies[b].solid].rigid.one_way) body_number[next.bodies[b].solid] = int(b);
@@ -210,10 +198,6 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     const auto from_outside = [&](std::int32_t particle, Vec3 received) {
         turned -= cross(liquid.position[particle], received);
     };
-    parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
-        liquid.velocity[i] =
-            Vec3f(Vec3(liquid.velocity[i]) + dt * (Vec3(columns.acceleration(i)) + scenario.gravity));
-    });
     // Where neighbours are missing behind a surface, it presses like liquid of the same pressure.
     std::vector<Impulse> pressed(next.bodies.size());
     for (const Press& press : cover.presses) {

@@ -53,29 +53,11 @@ StepReport Penalty::step(const World& now, World& next, const StepContext& ctx) 
     Stopwatch watch;
     const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
 
+    // The liquid's own forces, and gravity.                                            [Becker09 Eq. 2-6]
+    const Momentum before = predict_sph(now, next, ctx, setup, stage_done).liquid_before;
     SphLiquid& liquid = next.sph;
-    SphColumns& columns = setup.columns;
-    sort_by_cell(now.sph, setup.cells, liquid);
-    fill_columns(liquid, model, columns);
-    stage_done("neighbours");
-
-    // The liquid's own forces.                                                         [Becker09 Eq. 2-6]
-    const BoundaryCover cover = cover_by_boundary(liquid, now, scenario, setup);
-    find_density(liquid, columns, setup.cells, model, cover.open);
-    pair_accelerations(liquid, columns, setup.cells, model, cover.open);
-    const Momentum before = momentum(liquid, mass);
-    parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
-        liquid.velocity[i] =
-            Vec3f(Vec3(liquid.velocity[i]) + dt * (Vec3(columns.acceleration(i)) + scenario.gravity));
-    });
-    stage_done("forces");
 
     // What is too near is pushed away, and pushes back.                                [Monaghan05 8.3]
-    next.bodies = now.bodies;
-    for (RigidBody& body : next.bodies) {
-        hold_until_release(body, scenario.solids[body.solid].rigid, ctx.time);
-        apply_impulse(body, {scenario.gravity * (body.mass * dt), {}});
-    }
     next.loads.assign(scenario.solids.size(), {});
     const std::vector<MovingSurface> surfaces =
         moving_surfaces(scenario, setup, now.bodies, now.bodies, ctx.time, 0);

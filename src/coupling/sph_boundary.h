@@ -108,6 +108,15 @@ struct Momentum {
 Momentum momentum(const SphLiquid& liquid, double particle_mass);
 Momentum momentum(const std::vector<RigidBody>& bodies);
 
+// What every step begins with: particles sorted, pressed and rubbed by each other, and given gravity's
+// velocity with the bodies; nothing has moved yet. `stage_done` is called with the names of the stages.
+struct SphPrediction {
+    BoundaryCover cover;
+    Momentum liquid_before;
+};
+SphPrediction predict_sph(const World& now, World& next, const StepContext& ctx, SphSetup& setup,
+                          FunctionRef<void(const char*)> stage_done);
+
 // A velocity changed, as single precision holds it. Not inlined: where g++ 12 vectorises over x, y and z it
 // leaves out the rounding between the conversions to float and back, and a body would receive another impulse
 // than the particle gives.

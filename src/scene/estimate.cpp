@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "coupling/scheme.h"
+
 namespace flotsam {
 
 namespace {
@@ -112,12 +114,16 @@ Estimate estimate(const Scenario& scenario, const OutputSettings& output) {
     const double fall = std::sqrt(2 * length(scenario.gravity) * domain.size().y);
     const double speed = std::max(1e-6, std::max(fastest, fall));
     const double frame = 1 / scenario.time.frames_per_second;
-    const double dt =
-        scenario.time.time_step > 0 ? scenario.time.time_step : scenario.time.cfl * domain.h / speed;
+    const bool sph = scenario.liquid.carrier == Carrier::sph;
+    const double stable = sph ? make_scheme(scenario.method)->stable_dt(World{}, scenario)
+                              : scenario.time.cfl * domain.h / speed;
+    const double dt = scenario.time.time_step > 0 ? scenario.time.time_step : stable;
     const double steps = std::max(1.0, frame / dt);
     const double iterations = 10 + (domain.flat() ? std::sqrt(liquid_cells) : std::cbrt(liquid_cells));
-    const double step =
-        1e-3 + 0.5e-6 * tile_cells + 0.4e-6 * particles + 20e-9 * liquid_cells * iterations + 5e-6 * tets;
+    // SPH: `flotsam bench sph`, whole step, with a million particles.
+    const double step = sph ? 1e-3 + 0.21e-6 * particles
+                            : 1e-3 + 0.5e-6 * tile_cells + 0.4e-6 * particles +
+                                  20e-9 * liquid_cells * iterations + 5e-6 * tets;
     e.seconds_per_frame = steps * step + e.disk_per_frame / 20e6;
     return e;
 }

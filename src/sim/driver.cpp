@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/free_memory.h"
+
 namespace flotsam {
 
 namespace {
@@ -21,6 +23,7 @@ void Driver::start() {
     now_.springs = springs_at_start(scenario_);
     now_.elastics = elastics_at_start(scenario_);
     scheme_->start(now_, scenario_);
+    return_free_memory();
 }
 
 void Driver::visit_state(StateVisitor& visit) {

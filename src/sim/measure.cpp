@@ -103,22 +103,52 @@ double elastic_determinant(const World& world, const Scenario&, const StepReport
     return least;
 }
 
+// Solids where they are, and which of them are near a place.
+class NearSolids {
+  public:
+    // Near: within `reach` [m].
+    NearSolids(const World& world, const Scenario& scenario, double reach)
+        : domain_(scenario.domain), index_(place(world, scenario, reach), scenario.domain, 0) {}
+    // The distance to the nearest, `otherwise` if none is near or all are further.
+    double distance(Vec3 point, double otherwise) const {
+        for (const int s : index_.near(domain_.cell_of(point)))
+            if (boxes_[s].contains(point)) otherwise = std::min(otherwise, shapes_[s].distance(point));
+        return otherwise;
+    }
+
+  private:
+    const std::vector<Box>& place(const World& world, const Scenario& scenario, double reach) {
+        for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
+            shapes_.push_back(shape_of(world, scenario, s));
+            const Box box = shapes_.back().bounds();
+            boxes_.push_back({box.low - Vec3{1, 1, 1} * reach, box.high + Vec3{1, 1, 1} * reach});
+        }
+        return boxes_;
+    }
+    const Domain& domain_;
+    std::vector<PlacedShape> shapes_;
+    std::vector<Box> boxes_;
+    BoxIndex index_;
+};
+
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
     const Particles& p = world.liquid.particles;
-    std::vector<PlacedShape> shapes;
-    std::vector<Box> reach;
-    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-        shapes.push_back(shape_of(world, scenario, s));
-        reach.push_back(shapes.back().bounds());
-    }
-    const BoxIndex index(reach, scenario.domain, 0);
+    const NearSolids solids(world, scenario, 0);
     return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
         const Vec3 point(p.position[i]);
-        const Int3 cell = scenario.domain.cell_of(point);
-        if (!scenario.domain.has_cell(cell)) return 1.0;
-        for (const int s : index.near(cell))
-            if (reach[s].contains(point) && shapes[s].distance(point) < 0) return 1.0;
-        return 0.0;
+        if (!scenario.domain.has_cell(scenario.domain.cell_of(point))) return 1.0;
+        return solids.distance(point, 0) < 0 ? 1.0 : 0.0;
+    });
+}
+
+double gap_to_solids(const World& world, const Scenario& scenario, const StepReport&) {
+    const Particles& p = world.liquid.particles;
+    const double radius = 0.5 * scenario.domain.h / scenario.domain.particles_per_edge, most = 2;
+    const NearSolids solids(world, scenario, most * radius);
+    return -parallel_max(p.count(), 4096, -most, [&](std::int64_t i) {
+        const Vec3 point(p.position[i]);
+        if (!scenario.domain.has_cell(scenario.domain.cell_of(point))) return -most;
+        return -solids.distance(point, most * radius) / radius;
     });
 }
 
@@ -227,6 +257,10 @@ const std::vector<Quantity>& table() {
          [](const World&, const Scenario&, const StepReport& r) { return double(r.elastic_iterations); }},
         {"liquid.particles_inside_solids", "1", "particles inside solids or outside the domain",
          particles_inside_solids},
+        {"liquid.gap_to_solids", "1",
+         "distance of the particle that is nearest to a solid, in radii (half the spacing) of a particle; 2 "
+         "where it is larger",
+         gap_to_solids},
         {"liquid.volume_inside_solids", "m^3", "what these particles stand for",
          [](const World& w, const Scenario& s, const StepReport& r) {
              return particles_inside_solids(w, s, r) * s.particle_volume();

@@ -173,8 +173,12 @@ void validate_dam_break_front(const ValidationRun& run) {
         Scenario s = box_of_water({14 * n, 5 * n / 2, 1}, 14 * a, make_box({-1, -1, -1}, {a, 2 * a, 1}));
         s.time.frames_per_second = 240;
         std::vector<std::array<double, 2>> front;
+        const bool at_frames = make_scheme(run.method)->capabilities().compressible;
         simulate(s, run.method, 6.35 * unit_time, [&](const World& world, double) {
-            front.push_back({world.time / unit_time, liquid_front(world, s) / a});
+            // Between frames SPH shows the surface of the last one: up to 0.08 of the time's unit too old.
+            const double frames = world.time * s.time.frames_per_second;
+            if (!at_frames || std::abs(frames - std::round(frames)) < 1e-6)
+                front.push_back({world.time / unit_time, liquid_front(world, s) / a});
         });
         run.show({"",
                   "",

@@ -53,11 +53,14 @@ void validate_sph_column(const ValidationRun& run) {
 
 void validate_sph_draft(const ValidationRun& run) {
     constexpr double edge = 0.3, share = 0.5;
-    for (const int n : run.quick ? std::vector{24} : std::vector{24, 48}) {
-        Scenario s = box_of_water({n, n, 1}, 1, make_level(0.5));
-        const double h = s.domain.h;
-        s.solids.push_back(body_in_water(s.domain, solid_rectangle(edge, edge, figure_depth(s.domain)),
-                                         {0.5, 0.5, 0.5 * h}, share, 1));
+    // A box that floats half immersed in a tank, in the plane or in space.
+    const auto floats = [&](Scenario s, const char* variant) {
+        const Vec3 size = s.domain.size();
+        const bool flat = s.domain.flat();
+        s.solids.push_back(body_in_water(
+            s.domain,
+            flat ? solid_rectangle(edge, edge, figure_depth(s.domain)) : solid_box({edge, edge, edge}),
+            {0.5 * size.x, s.liquid.fills[0].region->bounds().high.y, 0.5 * size.z}, share, 1));
         s.solids[0].rigid.locked = only_heave;
         const SphModel model = sph_model(s);
         double height = 0, time = 0, level = 0;
@@ -65,14 +68,19 @@ void validate_sph_draft(const ValidationRun& run) {
         simulate(s, run.method, duration, [&](const World& world, double dt) {
             // Where the surface is when the box floats as Archimedes says.
             const double volume = model.particle_mass * double(world.sph.count()) / water;
-            level = volume / h + share * edge * edge;
+            level = (volume + share * edge * edge * (flat ? size.z : edge)) / (size.x * size.z);
             if (world.time < 0.5 * duration) return;
             height += dt * world.bodies[0].center.y;
             time += dt;
         });
         const double draft = level - (height / time - 0.5 * edge);
-        run.report({"", "box, s = 0.5", "", n, "draft / height", draft / edge, share, 5});
-    }
+        run.report({"", variant, "", s.domain.cells.x, "draft / height", draft / edge, share, 5});
+    };
+    for (const int n : run.quick ? std::vector{24} : std::vector{24, 48})
+        floats(box_of_water({n, n, 1}, 1, make_level(0.5)), "box, s = 0.5");
+    if (run.quick) return;
+    // 12 and 18 particles along an edge.
+    for (const int n : {12, 18}) floats(box_of_water({n, n, n}, 0.6, make_level(0.35)), "cube, s = 0.5");
 }
 
 }  // namespace flotsam

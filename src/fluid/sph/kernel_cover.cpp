@@ -143,21 +143,26 @@ SolidCover::SolidCover(const Shape& shape, const Box& bounds, const SphModel& mo
             full[place(c)] = float(filling(shape.distance(low_ + Vec3(c) * fine) / fine));
     });
 
-    struct Weight {
-        Int3 offset;
-        float weight;
+    // Rows of weights along x, around the row's middle.
+    struct Row {
+        int y, z;
+        std::vector<float> weight;
+        int half() const { return int(weight.size()) / 2; }
     };
-    std::vector<Weight> weights;
+    std::vector<Row> rows;
     const int reach = int(model.kernel.support() / fine);
     std::vector<double> layers(2 * reach + 1);
     for (int k = flat_ ? 0 : -reach; k <= (flat_ ? 0 : reach); ++k)
-        for (int j = -reach; j <= reach; ++j)
+        for (int j = -reach; j <= reach; ++j) {
+            Row row{j, k, {}};
             for (int i = -reach; i <= reach; ++i) {
                 const double weight =
                     model.kernel.value(fine * length(Vec3(Int3{i, j, k}))) * fine * fine * depth;
-                if (weight > 0) weights.push_back({{i, j, k}, float(weight)});
+                if (weight > 0) row.weight.push_back(float(weight));
                 layers[i + reach] += weight;
             }
+            if (!row.weight.empty()) rows.push_back(std::move(row));
+        }
     const CoveredPlane plane(layers, fine);
     distance_.assign(std::int64_t{nodes_.x} * nodes_.y * nodes_.z, float(reach_));
     parallel_for(std::int64_t{nodes_.y} * nodes_.z, 1, [&](std::int64_t row) {
@@ -169,11 +174,14 @@ SolidCover::SolidCover(const Shape& shape, const Box& bounds, const SphModel& mo
                 continue;
             }
             double covered = 0;
-            for (const Weight& w : weights) {
-                const Int3 c = n * 2 + w.offset;
-                if (min(c, Int3{0, 0, 0}) == Int3{0, 0, 0} &&
-                    max(c, cells - Int3{1, 1, 1}) == cells - Int3{1, 1, 1})
-                    covered += w.weight * full[place(c)];
+            for (const Row& line : rows) {
+                const Int3 c = n * 2 + Int3{0, line.y, line.z};
+                if (c.y < 0 || c.y >= cells.y || c.z < 0 || c.z >= cells.z) continue;
+                const int begin = std::max(c.x - line.half(), 0);
+                const int end = std::min(c.x + line.half() + 1, cells.x);
+                const float* filled = &full[place({0, c.y, c.z})];
+                const float* weight = line.weight.data() + line.half() - c.x;
+                for (int x = begin; x < end; ++x) covered += weight[x] * filled[x];
             }
             distance = float(covered > 0 ? plane.distance(covered) : off);
         }

@@ -63,16 +63,16 @@ void SphCells::sort(const std::vector<Vec3>& position) {
     order_.resize(count);
     parallel_for(count, 4096,
                  [&](std::int64_t i) { cell_of_particle_[i] = std::int32_t(cell_of(position[i])); });
-    // Counting is a small part of a step and needs no threads.
-    begin_.assign(rank_.size() * cells_.x + 1, 0);
-    for (const std::int32_t cell : cell_of_particle_) ++begin_[cell + 1];
-    for (std::size_t n = 1; n < begin_.size(); ++n) begin_[n] += begin_[n - 1];
-    next_.assign(begin_.begin(), begin_.end() - 1);
-    for (std::int64_t i = 0; i < count; ++i) order_[next_[cell_of_particle_[i]]++] = std::int32_t(i);
+    // Counting is a small part of a step and needs no threads. Two places further than they end up: while
+    // particles are dealt out, begin_[c + 1] is the next free place of cell c, and in the end that of c + 1.
+    begin_.assign(rank_.size() * cells_.x + 2, 0);
+    for (const std::int32_t cell : cell_of_particle_) ++begin_[cell + 2];
+    for (std::size_t n = 2; n < begin_.size(); ++n) begin_[n] += begin_[n - 1];
+    for (std::int64_t i = 0; i < count; ++i) order_[begin_[cell_of_particle_[i] + 1]++] = std::int32_t(i);
 }
 
 std::int64_t SphCells::bytes() const {
-    return std::int64_t(sizeof(std::int32_t) * (rank_.size() + begin_.size() + next_.size() + order_.size() +
+    return std::int64_t(sizeof(std::int32_t) * (rank_.size() + begin_.size() + order_.size() +
                                                 cell_of_particle_.size() + rank_.size() * (most_after + 1)));
 }
 

@@ -48,7 +48,7 @@ class SphCells {
     std::vector<std::int32_t> rank_;  // of the rows along the curve
     std::vector<std::array<std::int32_t, most_after>> after_;
     std::vector<std::vector<std::int32_t>> groups_;
-    std::vector<std::int32_t> begin_, order_, cell_of_particle_, next_;
+    std::vector<std::int32_t> begin_, order_, cell_of_particle_;
 };
 
 }  // namespace flotsam

@@ -121,8 +121,8 @@ void fill_columns(const SphLiquid& liquid, const SphModel& model, SphColumns& co
     // The last lanes of the last run reach beyond the last particle.
     const auto size = std::size_t(liquid.count()) + width;
     for (auto* column : {&columns.x, &columns.y, &columns.z}) column->resize(size);
-    for (auto* column : {&columns.vx, &columns.vy, &columns.vz, &columns.density, &columns.term, &columns.sum,
-                         &columns.ax, &columns.ay, &columns.az})
+    for (auto* column : {&columns.vx, &columns.vy, &columns.vz, &columns.density, &columns.term, &columns.ax,
+                         &columns.ay, &columns.az})
         column->resize(size);
     const double per_unit = 1 / unit_of(model);
     parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
@@ -136,7 +136,7 @@ void fill_columns(const SphLiquid& liquid, const SphModel& model, SphColumns& co
 void sum_kernel(SphColumns& columns, const SphCells& cells, const SphModel& model) {
     const PairDistances distances(columns, model);
     const float inverse_h = float(1 / model.kernel.h), k = float(model.kernel_volume() * model.kernel.k);
-    std::vector<float>& sum = columns.sum;
+    std::vector<float>& sum = columns.sum();
     std::fill(sum.begin(), sum.end(), float(model.kernel_volume() * model.kernel.value(0)));
     for_each_run(cells, [&](std::int32_t i, const Run* runs, int count) {
         Lanes own(0.f);
@@ -158,7 +158,7 @@ void find_density(SphLiquid& liquid, SphColumns& columns, const SphCells& cells,
     // On the lattice of rest the sum is not quite one; there the density shall be exactly that of rest.
     const double full = model.lattice_sum();
     parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
-        liquid.density[i] = float(model.rest_density * columns.sum[i] / (full * open[i]));  //      [Eq. 2]
+        liquid.density[i] = float(model.rest_density * columns.sum()[i] / (full * open[i]));  //      [Eq. 2]
     });
 }
 

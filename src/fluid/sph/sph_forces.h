@@ -16,12 +16,14 @@ struct SphColumns {
     // Places in whole units of about a millionth of the spacing: differences are exact wherever in the domain
     // a pair is, and short ones are exact in single precision.
     std::vector<std::int32_t> x, y, z;
-    std::vector<float> vx, vy, vz;       // [m/s]
-    std::vector<float> density, term;    // rho [kg/m^3] and P / rho^2 over the open share
-    std::vector<float> sum, ax, ay, az;  // what is summed: the kernel; the acceleration [m/s^2]
+    std::vector<float> vx, vy, vz;     // [m/s]
+    std::vector<float> density, term;  // rho [kg/m^3] and P / rho^2 over the open share
+    std::vector<float> ax, ay, az;     // what is summed: the acceleration [m/s^2]
+    // The kernel's sum, which is known before accelerations are summed.
+    std::vector<float>& sum() { return ax; }
 
     Vec3f acceleration(std::int64_t i) const { return {ax[i], ay[i], az[i]}; }
-    std::int64_t bytes() const { return std::int64_t(12 * sizeof(float) * x.size()); }
+    std::int64_t bytes() const { return std::int64_t(11 * sizeof(float) * x.size()); }
 };
 
 // Sorts the particles by cell, so that the sums below may be taken.
