@@ -343,6 +343,7 @@ TEST_CASE("one step a frame, from jelly to rubber, from the water's density to a
                 Scenario s = test::tank({12, 12, 12}, 0.06);
                 s.domain.h = 0.1 / 12;
                 s.time.frames_per_second = 24;
+                s.time.retry = false;
                 Solid solid;
                 solid.name = "ball";
                 solid.motion = Motion::elastic;

@@ -446,6 +446,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (wet_elastic) {
         report.newton_steps = wet_elastic_.equation().newton_steps();
         if (wet_elastic_.equation().failed()) return report.reject("the elastic solve did not converge");
+        if (scenario.time.retry && !wet_elastic_.equation().settled())
+            return report.reject("the elastic solve did not settle");
         pressed = wet_elastic_.pushed();
         for (std::size_t b = 0; b < next.elastics.size(); ++b) {
             next.elastics[b].velocity = wet_elastic_.velocity(b);

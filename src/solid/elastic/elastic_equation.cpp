@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t grain = 512;
 // Rounds beyond Newton's in which contacts may still open and close.
 constexpr int contact_rounds = 4;
+// Change of a node's way from one round to the next that is not to be the last one, in edges.
+constexpr double most_jump = 0.1;
 
 // How a body moves as a whole: about the axes that nothing holds.
 struct WholeMotion {
@@ -325,6 +327,7 @@ bool ElasticEquation::changed(std::vector<Vec3> v) {
     for (std::size_t i = 0; i < contacts_.size(); ++i)
         again |= rounds_ > 3 ? gap_at_end(contacts_[i], v_, dt_) < 0 && !pressed_[i]
                              : (gap_at_end(contacts_[i], v_, dt_) < 0) != bool(pressed_[i]);
+    settled_ = correction < most_jump;
     if (!std::isfinite(correction)) failed_ = true;
     return may_go_on() && (again || (rounds_ < most_ && correction > tolerance_));
 }

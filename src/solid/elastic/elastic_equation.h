@@ -73,6 +73,9 @@ class ElasticEquation {
     }
     int newton_steps() const { return rounds_; }
     bool failed() const { return failed_; }
+    // Whether the last round changed little. Rounds that end while nodes still jump have found no more than
+    // something; a shorter step finds what there is.
+    bool settled() const { return settled_; }
 
     // Inverse of each node's own block of S; and each body as a rigid one.
     std::vector<Mat3> own_blocks() const;
@@ -119,6 +122,7 @@ class ElasticEquation {
     double dt_ = 0, edge_ = 0, tolerance_ = 0;
     int most_ = 1, rounds_ = 0;
     mutable bool failed_ = false;
+    bool settled_ = true;
     std::vector<Vec3> v_, before_, descent_;
     bool elasticity_ = true;  // takes part in S
     std::vector<BlockRow> contact_rows_;
