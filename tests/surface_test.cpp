@@ -148,12 +148,13 @@ TEST_CASE("a surface of spheres: exact around one particle, around many more tha
     const double radius = 0.505 * std::sqrt(3.0) * s.domain.h;
     const Vec3 place(one.position[0]);
     int inside = 0;
-    for_each_cell(*tiling, s.domain.cells, [&](Int3 c, std::int64_t n) {
-        const double exact = length(s.domain.cell_center(c) - place) - radius;
-        CHECK((phi[n] < 0) == (exact < 0));
-        if (exact < 0) CHECK(phi[n] == doctest::Approx(exact).epsilon(1e-6));
-        inside += exact < 0;
-    });
+    for (std::int64_t slot = 0; slot < tiling->tile_count(); ++slot)
+        for_each_cell_of_tile(*tiling, slot, s.domain.cells, [&](Int3 c, std::int64_t n) {
+            const double exact = length(s.domain.cell_center(c) - place) - radius;
+            CHECK((phi[n] < 0) == (exact < 0));
+            if (exact < 0) CHECK(phi[n] == doctest::Approx(exact).epsilon(1e-6));
+            inside += exact < 0;
+        });
     CHECK(inside > 1);
 
     s = test::tank({16, 16, 16}, 0.5);

@@ -8,15 +8,17 @@ namespace flotsam {
 Separation::Separation(const PressureSystem& system) : free_(system.phi.shared_tiling(), 0) {
     const Domain& domain = *system.domain;
     const Tiling& tiling = system.phi.tiling();
-    for_each_cell(tiling, domain.cells, [&](Int3 c, std::int64_t n) {
-        if (system.phi[n] >= 0) return;
+    const auto beside_side = [&](Int3 c) {
         for (int axis = 0; axis < (domain.flat() ? 2 : 3); ++axis)
             for (int high = 0; high < 2; ++high)
-                if (c[axis] == (high ? domain.cells[axis] - 1 : 0) && !domain.open(2 * axis + high)) {
-                    beside_.push_back(n);
-                    return;
-                }
-    });
+                if (c[axis] == (high ? domain.cells[axis] - 1 : 0) && !domain.open(2 * axis + high))
+                    return true;
+        return false;
+    };
+    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot)
+        for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+            if (system.phi[n] < 0 && beside_side(c)) beside_.push_back(n);
+        });
     for (const ObstaclePatch& patch : system.obstacles->patches)
         if (system.phi[patch.cell] < 0 && patch.area != Vec3{}) beside_.push_back(patch.cell);
     std::sort(beside_.begin(), beside_.end());
