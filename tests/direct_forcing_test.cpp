@@ -48,17 +48,6 @@ Scenario tank_with_ball(Int3 cells, double level, double height, double density)
 
 const Int3 slab{16, 16, 1}, cube{8, 8, 8};
 
-// Pressure at a point: the corrected interpolation of Becker09 Eq. 1 and 2.
-double pressure_at(const SphLiquid& liquid, const SphModel& model, Vec3 p) {
-    double sum = 0, weight = 0;
-    for (std::int64_t i = 0; i < liquid.count(); ++i) {
-        const double w = model.kernel.value(length(liquid.position[i] - p));
-        sum += w * liquid_pressure(model, liquid.density[i]);
-        weight += w;
-    }
-    return sum / weight;
-}
-
 // Contacts all over a body, particles with all kinds of velocities.
 struct Collision {
     std::vector<BoundaryContact> contacts;

@@ -44,7 +44,9 @@
 //     (docs/decisions/0010); without liquid they move by themselves (elastic_phase.h). Nothing inside a body can
 //     turn it (ElasticEquation), and what is known of the pressure acts on the nodes by exact integrals.
 //   - Elastic forces are those of the next step's middle, about which bodies are drawn in this one's (Eq. 5.1-5.2
-//     in drift-kick-drift). Contacts are springs within the same equation; the thesis has none with other bodies.
+//     in drift-kick-drift). What turns freely goes round instead of along straight lines (drift).
+//   - Contacts are springs within the same equation; the thesis puts nodes that went into a wall back and stops
+//     them (Alg. 2, 16).
 //   - Two dimensions are plane strain: nodes in front and behind move alike.
 //   - Liquid may let go of solids (Separation), an option; the thesis has none.
 //   - Water is thought under bodies that lie flat on a side (add_films): nothing else would lift them.

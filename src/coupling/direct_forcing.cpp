@@ -132,30 +132,6 @@ void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& v
     }
 }
 
-Capabilities DirectForcing::capabilities() const {
-    return {.liquid = true,
-            .carriers = {Carrier::sph},
-            .motions = {Motion::fixed, Motion::scripted, Motion::rigid},
-            .open_walls = true,
-            .viscosity = true,
-            .animated_meshes = false,
-            .one_way = true,
-            .compressible = true};
-}
-
-double DirectForcing::stable_dt(const World& world, const Scenario& scenario) const {
-    return sph_stable_dt(world, scenario);
-}
-
-void DirectForcing::start(World& world, const Scenario& scenario) {
-    start_sph(world, scenario, setup(scenario));
-}
-
-SphSetup& DirectForcing::setup(const Scenario& scenario) {
-    if (!setup_) setup_ = sph_setup(scenario, 1);
-    return *setup_;
-}
-
 StepReport DirectForcing::step(const World& now, World& next, const StepContext& ctx) {
     const Scenario& scenario = ctx.scenario;
     const Domain& domain = scenario.domain;

@@ -55,17 +55,10 @@ void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& v
              std::vector<RigidBody>& bodies, double particle_mass, BoundaryResponse response,
              FunctionRef<void(const BoundaryContact&, Vec3)> on_surface);
 
-class DirectForcing final : public Scheme {
+class DirectForcing final : public SphScheme {
   public:
-    Capabilities capabilities() const override;
-    double stable_dt(const World& world, const Scenario& scenario) const override;
+    DirectForcing() : SphScheme(1) {}
     StepReport step(const World& now, World& next, const StepContext& ctx) override;
-    void start(World& world, const Scenario& scenario) override;
-
-  private:
-    SphSetup& setup(const Scenario& scenario);  // made when first needed
-
-    std::optional<SphSetup> setup_;
 };
 
 }  // namespace flotsam

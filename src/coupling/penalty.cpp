@@ -19,26 +19,9 @@ double penalty_acceleration(const SphModel& model, double y) {
 }
 
 Capabilities Penalty::capabilities() const {
-    return {.liquid = true,
-            .carriers = {Carrier::sph},
-            .motions = {Motion::fixed, Motion::scripted, Motion::rigid},
-            .open_walls = true,
-            .viscosity = true,
-            .animated_meshes = false,
-            .one_way = true,
-            .compressible = true,
-            .comparison = true};
-}
-
-double Penalty::stable_dt(const World& world, const Scenario& scenario) const {
-    return sph_stable_dt(world, scenario);
-}
-
-void Penalty::start(World& world, const Scenario& scenario) { start_sph(world, scenario, setup(scenario)); }
-
-SphSetup& Penalty::setup(const Scenario& scenario) {
-    if (!setup_) setup_ = sph_setup(scenario, 2);  // the force ends two radii away
-    return *setup_;
+    Capabilities capabilities = SphScheme::capabilities();
+    capabilities.comparison = true;
+    return capabilities;
 }
 
 StepReport Penalty::step(const World& now, World& next, const StepContext& ctx) {

@@ -22,17 +22,11 @@ namespace flotsam {
 // How a boundary at a distance y pushes a particle away [m/s^2].
 double penalty_acceleration(const SphModel& model, double y);
 
-class Penalty final : public Scheme {
+class Penalty final : public SphScheme {
   public:
+    Penalty() : SphScheme(2) {}  // the force ends two radii away
     Capabilities capabilities() const override;
-    double stable_dt(const World& world, const Scenario& scenario) const override;
     StepReport step(const World& now, World& next, const StepContext& ctx) override;
-    void start(World& world, const Scenario& scenario) override;
-
-  private:
-    SphSetup& setup(const Scenario& scenario);  // made when first needed
-
-    std::optional<SphSetup> setup_;
 };
 
 }  // namespace flotsam

@@ -166,7 +166,7 @@ SphSetup sph_setup(const Scenario& scenario, double touch_radii) {
     return setup;
 }
 
-double sph_stable_dt(const World& world, const Scenario& scenario) {
+double SphScheme::stable_dt(const World& world, const Scenario& scenario) const {
     const SphModel model = sph_model(scenario);
     double speed = parallel_max(world.sph.count(), 4096, 0,
                                 [&](std::int64_t i) { return length(Vec3(world.sph.velocity[i])); });
@@ -186,7 +186,24 @@ double sph_stable_dt(const World& world, const Scenario& scenario) {
     return speed > 0 ? std::min(dt, 0.5 * model.spacing / speed) : dt;
 }
 
-void start_sph(World& world, const Scenario& scenario, const SphSetup& setup) {
+Capabilities SphScheme::capabilities() const {
+    return {.liquid = true,
+            .carriers = {Carrier::sph},
+            .motions = {Motion::fixed, Motion::scripted, Motion::rigid},
+            .open_walls = true,
+            .viscosity = true,
+            .animated_meshes = false,
+            .one_way = true,
+            .compressible = true};
+}
+
+SphSetup& SphScheme::setup(const Scenario& scenario) {
+    if (!setup_) setup_ = sph_setup(scenario, touch_radii_);
+    return *setup_;
+}
+
+void SphScheme::start(World& world, const Scenario& scenario) {
+    const SphSetup& setup = this->setup(scenario);
     const Domain& domain = scenario.domain;
     const SphModel& model = setup.model;
     world.bodies = bodies_at_start(scenario);

@@ -28,8 +28,22 @@ struct SphSetup {
 SphModel sph_model(const Scenario& scenario);
 // `touch` in radii of a particle.
 SphSetup sph_setup(const Scenario& scenario, double touch_radii);
-double sph_stable_dt(const World& world, const Scenario& scenario);
-void start_sph(World& world, const Scenario& scenario, const SphSetup& setup);
+
+// What such methods have in common.
+class SphScheme : public Scheme {
+  public:
+    Capabilities capabilities() const override;
+    double stable_dt(const World& world, const Scenario& scenario) const override;
+    void start(World& world, const Scenario& scenario) override;
+
+  protected:
+    explicit SphScheme(double touch_radii) : touch_radii_(touch_radii) {}
+    SphSetup& setup(const Scenario& scenario);  // made when first needed
+
+  private:
+    double touch_radii_;
+    std::optional<SphSetup> setup_;
+};
 
 // A particle of the liquid that touches a solid or a wall.
 struct BoundaryContact {

@@ -278,7 +278,7 @@ std::vector<TableRule> liquid_tables() {
 
         {"box",
          "box = { ... }",
-         "A box with faces along the axes.",
+         "A box along the axes.",
          {{.name = "min",
            .types = a_list,
            .unit = "m",

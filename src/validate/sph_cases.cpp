@@ -10,17 +10,6 @@ namespace flotsam {
 
 namespace {
 
-// The corrected interpolation of Becker09 Eq. 1 and 2.
-double pressure_at(const SphLiquid& liquid, const SphModel& model, Vec3 p) {
-    double sum = 0, weight = 0;
-    for (std::int64_t i = 0; i < liquid.count(); ++i) {
-        const double w = model.kernel.value(length(liquid.position[i] - p));
-        sum += w * liquid_pressure(model, liquid.density[i]);
-        weight += w;
-    }
-    return sum / weight;
-}
-
 double densest(const SphLiquid& liquid, const SphModel& model) {
     float most = 0;
     for (const float rho : liquid.density) most = std::max(most, rho);

@@ -205,6 +205,16 @@ void pair_accelerations(const SphLiquid& liquid, SphColumns& columns, const SphC
     });
 }
 
+double pressure_at(const SphLiquid& liquid, const SphModel& model, Vec3 p) {
+    double sum = 0, weight = 0;
+    for (std::int64_t i = 0; i < liquid.count(); ++i) {
+        const double w = model.kernel.value(length(liquid.position[i] - p));
+        sum += w * liquid_pressure(model, liquid.density[i]);
+        weight += w;
+    }
+    return sum / weight;
+}
+
 double sound_dt(const SphModel& model) {
     return 0.4 * model.kernel.h / (model.sound_speed * (1 + 0.6 * model.alpha));
 }

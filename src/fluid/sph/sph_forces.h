@@ -46,6 +46,9 @@ void find_density(SphLiquid& liquid, SphColumns& columns, const SphCells& cells,
 void pair_accelerations(const SphLiquid& liquid, SphColumns& columns, const SphCells& cells,
                         const SphModel& model, const std::vector<float>& open);
 
+// Pressure at a point: the corrected interpolation of [Becker09 Eq. 1, 2]. Asks every particle.
+double pressure_at(const SphLiquid& liquid, const SphModel& model, Vec3 p);
+
 // The longest stable step: sound crosses 0.4 smoothing lengths, a little less where viscosity is strong
 // (Monaghan 2005) [s].
 double sound_dt(const SphModel& model);

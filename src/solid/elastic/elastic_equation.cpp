@@ -85,8 +85,8 @@ void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProp
             v[n] = whole.velocity + turn * (v[n] - whole.velocity);
         });
         // It keeps its angular momentum, also where that is not along the axis.
-        const Vec3 lost = whole.momentum - whole_motion(*body.mesh, x, v, held).momentum;
-        const Vec3 faster = whole_motion(*body.mesh, x, v, held).inverse_inertia * lost;
+        const WholeMotion turned = whole_motion(*body.mesh, x, v, held);
+        const Vec3 faster = turned.inverse_inertia * (whole.momentum - turned.momentum);
         parallel_for(std::ssize(x), grain, [&](std::int64_t n) { v[n] += cross(faster, x[n] - center); });
     }
 }
