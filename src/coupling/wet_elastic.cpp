@@ -70,7 +70,7 @@ SolidEquation WetElastic::equation(bool factors) const {
     return equation;
 }
 
-bool WetElastic::take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) {
+YieldingSolids::Taken WetElastic::take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) {
     std::vector<Vec3> all = known_;
     for (std::size_t n = 0; n < all.size(); ++n) all[n] += impulse[n];
     if (coupling_ == ElasticCoupling::damping) {
@@ -79,20 +79,20 @@ bool WetElastic::take(std::span<const Vec3> impulse, std::span<const Vec3> veloc
         equation_.solve(impulse, change);
         for (std::size_t n = 0; n < change.size(); ++n) v[n] += change[n];
         std::copy(velocity.begin(), velocity.end(), v.begin());
-        (void)equation_.changed(std::move(v));
+        (void)equation_.take(std::move(v), all);
         push_partners();
-        return false;
+        return {};
     }
     if (coupling_ == ElasticCoupling::weak) {
-        while (equation_.changed(equation_.velocity_with(all)))
-            if (!equation_.linearize()) return false;
+        while (equation_.take(equation_.velocity_with(all), all).again)
+            if (!equation_.linearize()) return {};
         push_partners();
-        return false;
+        return {};
     }
-    const bool again =
-        equation_.changed(velocity.empty() ? equation_.velocity_with(all)
-                                           : std::vector<Vec3>(velocity.begin(), velocity.end()));
-    return (push_partners() || again) && equation_.may_go_on();
+    const auto [again, share] = equation_.take(
+        velocity.empty() ? equation_.velocity_with(all) : std::vector<Vec3>(velocity.begin(), velocity.end()),
+        all);
+    return {(push_partners() || again) && equation_.may_go_on(), share};
 }
 
 // Gives the rigid bodies what contacts with elastic ones took from those. Says whether that changed much.

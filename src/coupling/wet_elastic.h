@@ -41,7 +41,7 @@ class WetElastic final : public YieldingSolids {
     }
     Lumps lumps() const override;
     SolidEquation equation(bool factors) const override;
-    bool take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) override;
+    Taken take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) override;
 
     // The result: velocities of the nodes of body b; what each rigid body was given.
     std::vector<Vec3> velocity(std::size_t body) const;

@@ -53,9 +53,12 @@ class YieldingSolids {
     // The equation itself, for solvers that do not eliminate it.
     virtual SolidEquation equation(bool factors) const = 0;
     // The whole impulse of the pressure on the nodes has been found, and with some solvers how they move by
-    // it; otherwise `velocity` is empty. True when the equation has changed by what came out and must be
-    // solved again.
-    virtual bool take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) = 0;
+    // it; otherwise `velocity` is empty.
+    struct Taken {
+        bool again = false;  // the equation has changed by what came out and must be solved again
+        double share = 1;    // of the way from the last result to this one that they went
+    };
+    virtual Taken take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) = 0;
 };
 
 // What moves by the pressure.

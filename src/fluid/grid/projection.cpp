@@ -172,7 +172,10 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     if (respond) agree(solver.tolerance, 2);
     // What came out may change the elastic solids' equation: where they touch something, or how far they
     // turn.
-    while (report.solve.converged && yielding_term.take()) {
+    while (report.solve.converged) {
+        const YieldingSolids::Taken taken = yielding_term.take(x);
+        if (taken.share < 1) body_term.move(x);
+        if (!taken.again) break;
         report.solve.converged = yielding_term.linearize();
         if (!report.solve.converged) return report;
         solve_once(solver.tolerance);

@@ -177,9 +177,17 @@ void YieldingTerm::move(const std::vector<double>& x) {
     for (std::size_t n = 0; n < seen_.size(); ++n) seen_[n] += velocity_[n];
 }
 
-bool YieldingTerm::take() {
-    return solids_ &&
-           solids_->take(impulse_, together_ ? std::span<const Vec3>(seen_) : std::span<const Vec3>());
+YieldingSolids::Taken YieldingTerm::take(std::vector<double>& x) {
+    if (!solids_) return {};
+    const YieldingSolids::Taken taken =
+        solids_->take(impulse_, together_ ? std::span<const Vec3>(seen_) : std::span<const Vec3>());
+    if (const double share = taken.share; share < 1) {
+        for (std::size_t n = 0; n < x.size(); ++n) x[n] = last_x_[n] + share * (x[n] - last_x_[n]);
+        for (std::size_t n = 0; n < seen_.size(); ++n)
+            seen_[n] = last_seen_[n] + share * (seen_[n] - last_seen_[n]);
+    }
+    if (taken.again) last_x_ = x, last_seen_ = seen_;
+    return taken;
 }
 
 void YieldingTerm::add(std::span<const double> x, std::span<double> y, double accuracy) const {

@@ -110,7 +110,8 @@ class YieldingTerm final : public AddedTerm {
                                const std::vector<double>& rhs, std::vector<double>& x);
     // The motion that x gives them.
     void move(const std::vector<double>& x);
-    bool take();
+    // They take it, or a share of the way from the x before, which x then is as well.
+    YieldingSolids::Taken take(std::vector<double>& x);
 
     void add(std::span<const double> x, std::span<double> y, double accuracy) const override;
     // For the preconditioner S^-1 is what each node does alone, and what bodies do as rigid ones.
@@ -124,7 +125,8 @@ class YieldingTerm final : public AddedTerm {
     double to_impulse_;  // of x times face areas [kg]
     InterfaceMap map_;
     std::vector<Vec3> known_;
-    std::vector<Vec3> seen_;                        // how the liquid sees the nodes move
+    std::vector<Vec3> seen_, last_seen_;  // how the liquid sees the nodes move, and saw
+    std::vector<double> last_x_;
     mutable std::vector<Vec3> impulse_, velocity_;  // scratch
 };
 

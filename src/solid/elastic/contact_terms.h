@@ -1,8 +1,7 @@
 // What contacts add to the equation of an elastic step: springs that act while gaps are negative at its end,
-// and friction that sticks or slides.
+// and friction.
 #pragma once
 
-#include <array>
 #include <span>
 #include <vector>
 
@@ -12,14 +11,12 @@ namespace flotsam {
 
 double gap_at_end(const ElasticContact& c, std::span<const Vec3> v, double dt);
 
-// Whether a contact sticks or slides, and which way. It sticks as a damper that gives way slowly, until that
-// would ask for more than friction can give; then friction pulls against the sliding, and what slides the
-// other way after that sticks again.
+// Friction pulls against the sliding with a share of the pressing impulse, which is the last known one: that
+// makes it the slope of an energy without other minima. Slow sliding meets a damper instead.
 struct FrictionState {
-    bool slides = false;
-    double a = 0, b = 0;   // the direction, along the two tangents
     bool pressed = false;  // the contact took part in the last solve
     double normal = 0;     // the pressing impulse that came out of it [N s]
+    double damper = 0;     // what pulls in the equation, for each m/s of sliding [N s^2/m]
 };
 
 // After a solve that ended with v. A contact that took no part in it has not been pressed by anything yet:
@@ -28,27 +25,17 @@ struct FrictionState {
 bool update_friction(const std::vector<ElasticContact>& contacts, std::span<const Vec3> v, double dt,
                      std::vector<FrictionState>& states);
 
-// Before the first solve: what slid slides on, and what pressed presses on.
-std::vector<FrictionState> friction_at_start(const std::vector<ElasticContact>& contacts,
-                                             std::span<const Vec3> v, double dt);
+// Before the first solve: what pressed presses on.
+std::vector<FrictionState> friction_at_start(const std::vector<ElasticContact>& contacts, double dt);
 
-// What contacts add to energy, gradient and second derivative. Pressing forces and directions of friction are
-// those of the last iteration: a fixed quadratic while a step of Newton's is judged.
-struct ContactTerms {
-    std::vector<BlockRow> rows;
-    struct Friction {
-        double pull = 0;                    // along the state's direction [N s]
-        double damper_a = 0, damper_b = 0;  // along and across it, or along both tangents [N s^2/m]
-    };
-    std::vector<Friction> friction;  // of each contact
-};
-
-// Adds minus the gradient to `descent`. Contacts that are `kept` act even where they pull.
-ContactTerms linearize_contacts(const std::vector<ElasticContact>& contacts,
-                                const std::vector<FrictionState>& states, std::span<const Vec3> v, double dt,
-                                std::span<Vec3> descent, std::span<const char> kept = {});
+// What contacts add to the equation: rows of its second derivative, or more than that where something slides;
+// and minus the gradient, to `descent`. The dampers are those of sliding as with v: they pull more than
+// friction does where it slides faster then, so that what they make smaller friction's energy does as well.
+std::vector<BlockRow> linearize_contacts(const std::vector<ElasticContact>& contacts, std::span<const Vec3> v,
+                                         double dt, std::vector<FrictionState>& states,
+                                         std::span<Vec3> descent);
 
 double contact_energy(const std::vector<ElasticContact>& contacts, const std::vector<FrictionState>& states,
-                      const ContactTerms& terms, std::span<const Vec3> v, double dt);
+                      std::span<const Vec3> v, double dt);
 
 }  // namespace flotsam

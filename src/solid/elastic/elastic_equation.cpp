@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t grain = 512;
 // Rounds beyond Newton's in which contacts may still open and close.
 constexpr int contact_rounds = 4;
+// Halvings of a round's way at most.
+constexpr int most_halvings = 12;
 // Change of a node's way from one round to the next that is not to be the last one, in edges.
 constexpr double most_jump = 0.1;
 
@@ -137,9 +139,10 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
             all->push_back(partner.free.spin);
         }
     contacts_ = std::move(contacts);
-    friction_ = friction_at_start(contacts_, before_, dt);
+    friction_ = friction_at_start(contacts_, dt);
     // Newton's method begins with the contacts that there would be if nothing changed its velocity.
     pressed_.assign(contacts_.size(), 0);
+    impulse_.clear();
     descent_.resize(v_.size());
 }
 
@@ -172,26 +175,46 @@ void ElasticEquation::find_turning(Body& s) const {
     }
 }
 
+// Where forces are asked for: where it goes, turned back by as much as it turns on the way (drift).
+void ElasticEquation::place(Body& s, std::span<const Vec3> v) const {
+    const double reach = s.reach, late = s.late;
+    const bool damps = s.mesh->material.stiffness_damping > 0;
+    const std::int64_t count = std::ssize(s.start);
+    s.at.resize(count);
+    s.damps.resize(damps ? count : 0);
+    parallel_for(count, grain, [&](std::int64_t n) {
+        s.at[n] = s.start[n] + reach * (s.midpoint ? v[n] - s.velocity[n] : v[n]);
+        if (damps) s.damps[n] = late * v[n] + (1 - late) * s.velocity[n];
+    });
+    for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
+        double way = 0, turn = 0;
+        for (std::int64_t n = 0; n < count; ++n) {
+            way += dot(s.turning.momentum[k][n], s.at[n] - s.start[n]);
+            if (damps) turn += dot(s.turning.momentum[k][n], s.damps[n]);
+        }
+        for (std::int64_t n = 0; n < count; ++n) {
+            s.at[n] -= way * s.turning.mode[k][n];
+            if (damps) s.damps[n] -= turn * s.turning.mode[k][n];
+        }
+    }
+}
+
+// K of the step's beginning times the velocity that it damps.
+std::vector<Vec3> ElasticEquation::damped(Body& s) const {
+    std::vector<Vec3> result(s.damps.size());
+    if (result.empty()) return result;
+    std::swap(s.matrix.value, s.stiffness);
+    s.matrix.multiply(s.damps, result);
+    std::swap(s.matrix.value, s.stiffness);
+    return result;
+}
+
 void ElasticEquation::linearize(Body& s, bool elasticity) {
     const ElasticMaterial& material = s.mesh->material;
     const std::size_t count = s.start.size();
     const Vec3* const v = v_.data() + s.first;
     const double reach = s.reach, late = s.late;
-    // Where it goes, turned back by as much as it turns on the way (drift).
-    s.at.resize(count);
-    parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
-        s.at[n] = s.start[n] + reach * (s.midpoint ? v[n] - s.velocity[n] : v[n]);
-    });
-    std::vector<double> turns;  // of v, for what damps
-    for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
-        double way = 0, turn = 0;
-        for (std::size_t n = 0; n < count; ++n) {
-            way += dot(s.turning.momentum[k][n], s.at[n] - s.start[n]);
-            turn += dot(s.turning.momentum[k][n], late * v[n] + (1 - late) * s.velocity[n]);
-        }
-        for (std::size_t n = 0; n < count; ++n) s.at[n] -= way * s.turning.mode[k][n];
-        turns.push_back(turn);
-    }
+    place(s, std::span(v_).subspan(s.first, count));
     evaluate_elements(s.mesh->batches, material, s.at,
                       {.forces = &s.element_forces, .stiffness = &s.element_stiffness});
     gather_forces(*s.mesh, s.element_forces, s.forces);
@@ -202,19 +225,9 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
     gather_stiffness(*s.mesh, s.element_stiffness, s.matrix);
     const double rate = material.stiffness_damping, slow = material.mass_damping;
     if (s.stiffness.empty() && rate > 0) s.stiffness = s.matrix.value;
-    std::vector<Vec3> damped(rate > 0 ? count : 0);
-    if (rate > 0) {
-        std::vector<Vec3> damps(count);
-        for (std::size_t n = 0; n < count; ++n) {
-            damps[n] = late * v[n] + (1 - late) * s.velocity[n];
-            for (std::size_t k = 0; k < turns.size(); ++k) damps[n] -= turns[k] * s.turning.mode[k][n];
-        }
-        std::swap(s.matrix.value, s.stiffness);
-        s.matrix.multiply(damps, damped);
-        std::swap(s.matrix.value, s.stiffness);
-    }
-    for (std::size_t n = 0; rate > 0 && n < count; ++n) s.forces[n] -= rate * damped[n];
-    for (std::size_t k = 0; k < turns.size(); ++k) {
+    const std::vector<Vec3> slowed = damped(s);
+    for (std::size_t n = 0; n < slowed.size(); ++n) s.forces[n] -= rate * slowed[n];
+    for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
         double torque = 0;
         for (std::size_t n = 0; n < count; ++n) torque += dot(s.turning.mode[k][n], s.forces[n]);
         for (std::size_t n = 0; n < count; ++n) s.forces[n] -= torque * s.turning.momentum[k][n];
@@ -250,32 +263,25 @@ bool ElasticEquation::linearize(bool elasticity) {
     }
     // In the first round v is no more than a beginning: contacts are those of the velocity that there was.
     const std::vector<Vec3>& towards = rounds_ == 1 ? before_ : v_;
-    ContactTerms terms;
-    {
-        std::vector<Vec3> push(descent_.size());
-        // What still opens and closes after a few rounds would do so for ever: then it stays closed.
-        const bool keeps = rounds_ > 3;
-        terms = linearize_contacts(contacts_, friction_, towards, dt_, push,
-                                   keeps ? std::span<const char>(pressed_) : std::span<const char>());
-        // The springs' forces are linear: what they are at v follows from what they are at `towards`.
-        for (const BlockRow& row : terms.rows) {
-            double change = 0;
-            for (int k = 0; k < row.count; ++k)
-                change += dot(row.coefficient[k], v_[row.block[k]] - towards[row.block[k]]);
-            for (int k = 0; k < row.count; ++k)
-                push[row.block[k]] -= row.stiffness * change * row.coefficient[k];
-        }
-        for (std::size_t n = 0; n < push.size(); ++n) descent_[n] += push[n];
-        contact_push_ = std::move(push);
-        contact_rows_ = terms.rows;
-        for (std::size_t i = 0; i < contacts_.size(); ++i)
-            pressed_[i] = (keeps && pressed_[i]) || gap_at_end(contacts_[i], towards, dt_) < 0;
+    last_push_ = std::move(contact_push_);
+    contact_push_.assign(descent_.size(), {});
+    std::vector<BlockRow> rows = linearize_contacts(contacts_, towards, dt_, friction_, contact_push_);
+    // The springs' forces are linear: what they are at v follows from what they are at `towards`.
+    for (const BlockRow& row : rows) {
+        double change = 0;
+        for (int k = 0; k < row.count; ++k)
+            change += dot(row.coefficient[k], v_[row.block[k]] - towards[row.block[k]]);
+        for (int k = 0; k < row.count; ++k)
+            contact_push_[row.block[k]] -= row.stiffness * change * row.coefficient[k];
     }
+    for (std::size_t n = 0; n < descent_.size(); ++n) descent_[n] += contact_push_[n];
+    contact_rows_ = rows;
+    for (std::size_t i = 0; i < contacts_.size(); ++i)
+        pressed_[i] = gap_at_end(contacts_[i], towards, dt_) < 0;
     for (const Body& s : bodies_) {
         leave_out(s.held, std::span(descent_).subspan(s.first));
-        leave_out(s.held, int(s.first), terms.rows);
+        leave_out(s.held, int(s.first), rows);
     }
-    std::vector<BlockRow> rows = std::move(terms.rows);
     std::erase_if(rows, [](const BlockRow& row) { return row.stiffness == 0; });
     for (Body& s : bodies_) {
         const bool turns = !s.turning.mode.empty();
@@ -311,25 +317,79 @@ std::vector<Vec3> ElasticEquation::velocity_with(std::span<const Vec3> impulse) 
     return x;
 }
 
-bool ElasticEquation::changed(std::vector<Vec3> v) {
-    const double correction = dt_ / edge_ * parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) {
-                                  return length(v[n] - v_[n]);
-                              });
+double ElasticEquation::energy(std::span<const Vec3> v) {
+    double sum = contact_energy(contacts_, friction_, v, dt_);
+    for (std::size_t p = 0; p < partners_.size(); ++p) {
+        const Vec3 gain = v[nodes_ + 2 * p] - partners_[p].free.velocity;
+        const Vec3 turn = v[nodes_ + 2 * p + 1] - partners_[p].free.spin;
+        sum += 0.5 * dot(gain, partners_[p].mass * gain) + 0.5 * dot(turn, partners_[p].inertia * turn);
+    }
+    for (Body& s : bodies_) {
+        const ElasticMaterial& material = s.mesh->material;
+        const std::span<const Vec3> own = v.subspan(s.first, s.start.size());
+        place(s, own);
+        evaluate_elements(s.mesh->batches, material, s.at, {.energy = &s.energies});
+        const std::vector<Vec3> slowed = damped(s);
+        const double slow = dt_ * material.mass_damping / s.late;
+        const double rate = dt_ * material.stiffness_damping / s.late;
+        sum += dt_ / s.reach * fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) {
+                   return s.energies[e];
+               });
+        sum += fixed_sum<double>(std::ssize(own), grain, [&](std::int64_t n) {
+            const Vec3 gain = own[n] - s.velocity[n], late = s.late * own[n] + (1 - s.late) * s.velocity[n];
+            const double stiff = slowed.empty() ? 0 : 0.5 * rate * dot(s.damps[n], slowed[n]);
+            return 0.5 * s.mesh->mass[n] * (dot(gain, gain) + slow * dot(late, late)) + stiff -
+                   dt_ * dot(s.force[n], own[n]);
+        });
+    }
+    return sum;
+}
+
+ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<const Vec3> impulse) {
+    std::vector<Vec3> way(v.size());
+    for (std::size_t n = 0; n < v.size(); ++n) way[n] = v[n] - v_[n];
     for (const BlockRow& row : contact_rows_) {
         double change = 0;
-        for (int k = 0; k < row.count; ++k)
-            change += dot(row.coefficient[k], v[row.block[k]] - v_[row.block[k]]);
+        for (int k = 0; k < row.count; ++k) change += dot(row.coefficient[k], way[row.block[k]]);
         for (int k = 0; k < row.count; ++k)
             contact_push_[row.block[k]] -= row.stiffness * change * row.coefficient[k];
     }
+    double share = 1;
+    if (!impulse_.empty()) {
+        // Along the way the impulses change from what they were to what they are: half of a square.
+        double at_start = 0, change = 0, slope = 0;
+        for (std::size_t n = 0; n < nodes_; ++n) {
+            at_start += dot(impulse_[n], way[n]);
+            change += dot(impulse[n] - impulse_[n], way[n]);
+        }
+        for (std::size_t n = 0; n < way.size(); ++n) slope += dot(descent_[n], way[n]);
+        slope += at_start;
+        const double before = energy(v_);
+        std::vector<Vec3> trial = v;
+        for (int halving = 0; halving < most_halvings; ++halving) {
+            const double given = share * (at_start + 0.5 * share * change);
+            // What rounding leaves of two large numbers is no fall and no rise.
+            if (energy(trial) - given <= before - 1e-4 * share * slope + 1e-12 * std::abs(before)) break;
+            share *= 0.5;
+            for (std::size_t n = 0; n < v.size(); ++n) trial[n] = v_[n] + share * way[n];
+        }
+        v = std::move(trial);
+        for (std::size_t n = 0; n < nodes_; ++n) impulse_[n] += share * (impulse[n] - impulse_[n]);
+        for (std::size_t n = 0; n < v.size(); ++n)
+            contact_push_[n] = last_push_[n] + share * (contact_push_[n] - last_push_[n]);
+    } else {
+        impulse_.assign(impulse.begin(), impulse.end());
+    }
+    const double correction =
+        share * dt_ / edge_ *
+        parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) { return length(way[n]); });
     v_ = std::move(v);
-    bool again = update_friction(contacts_, v_, dt_, friction_);
-    for (std::size_t i = 0; i < contacts_.size(); ++i)
-        again |= rounds_ > 3 ? gap_at_end(contacts_[i], v_, dt_) < 0 && !pressed_[i]
-                             : (gap_at_end(contacts_[i], v_, dt_) < 0) != bool(pressed_[i]);
     settled_ = correction < most_jump;
+    bool again = share < 1 || !settled_ || update_friction(contacts_, v_, dt_, friction_);
+    for (std::size_t i = 0; i < contacts_.size(); ++i)
+        again |= (gap_at_end(contacts_[i], v_, dt_) < 0) != bool(pressed_[i]);
     if (!std::isfinite(correction)) failed_ = true;
-    return may_go_on() && (again || (rounds_ < most_ && correction > tolerance_));
+    return {may_go_on() && (again || (rounds_ < most_ && correction > tolerance_)), share};
 }
 
 bool ElasticEquation::may_go_on() const { return !failed_ && rounds_ < most_ + contact_rounds; }

@@ -54,9 +54,14 @@ class ElasticEquation {
     // of linear and corotational material: the latter's K then lacks how rotations change, which is no sum of
     // squares of six numbers for each element [Zarifi17 Eq. 5.37-5.39].
     SolidEquation equation(bool factors) const;
-    // Takes the result: whether contacts opened, closed or slid otherwise than was thought, or the nodes went
-    // further than Newton's tolerance from where S was made.
-    bool changed(std::vector<Vec3> v);
+    // Takes the result and the impulses that gave it. From the second round on no further than the energy of
+    // all falls: where impulses answer linearly to v, any share of the way is as good a result as its ends.
+    struct Round {
+        bool again;  // contacts opened, closed or slid otherwise than was thought, or the nodes went further
+                     // than Newton's tolerance from where S was made
+        double share;  // of the way from the last round's result to this one that was gone
+    };
+    Round take(std::vector<Vec3> v, std::span<const Vec3> impulse);
 
     // What a body received in the step, beside what the caller gave it [kg m/s].
     struct Received {
@@ -98,7 +103,9 @@ class ElasticEquation {
         // Forces are those at x + reach (v - from) and damping acts on late v + (1 - late) v_before.
         double reach = 0, late = 1;
 
-        std::vector<Vec3> at;  // where forces are asked for
+        std::vector<Vec3> at;     // where forces are asked for
+        std::vector<Vec3> damps;  // the velocity that is damped by K, empty where nothing is
+        std::vector<double> energies;
         std::vector<ElementForces> element_forces;
         std::vector<ElementStiffness> element_stiffness;
         std::vector<Vec3> forces;
@@ -107,7 +114,11 @@ class ElasticEquation {
         std::vector<Mat3> stiffness;  // K where the step began: what damps
         std::unique_ptr<BlockPreconditioner> preconditioner;
     };
+    void place(Body& body, std::span<const Vec3> v) const;
+    std::vector<Vec3> damped(Body& body) const;
     void linearize(Body& body, bool elasticity);
+    // What rounds make smaller, but for the impulses' part [Zarifi17 Eq. 3.19].
+    double energy(std::span<const Vec3> v);
     void find_turning(Body& body) const;
     // S^-1 of impulses, but for what is held.
     std::vector<Vec3> solved(std::vector<Vec3> impulse, double accuracy) const;
@@ -117,7 +128,7 @@ class ElasticEquation {
     std::vector<RigidPartner> partners_;
     std::vector<ElasticContact> contacts_;
     std::vector<FrictionState> friction_;
-    std::vector<char> pressed_;  // contacts that took part in S
+    std::vector<char> pressed_;  // contacts that take part in S
     std::size_t nodes_ = 0;
     double dt_ = 0, edge_ = 0, tolerance_ = 0;
     int most_ = 1, rounds_ = 0;
@@ -126,7 +137,8 @@ class ElasticEquation {
     std::vector<Vec3> v_, before_, descent_;
     bool elasticity_ = true;  // takes part in S
     std::vector<BlockRow> contact_rows_;
-    std::vector<Vec3> contact_push_;  // impulses of the contacts that S knows, at v_
+    // Impulses at v_: of the contacts that S knows, now and as the last round ended, and from outside.
+    std::vector<Vec3> contact_push_, last_push_, impulse_;
     BlockSystem system_;
     std::unique_ptr<BlockSolver> solver_;
 };

@@ -196,16 +196,9 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         }
         return sum;
     };
-    ContactTerms terms;
-    std::vector<FrictionState> states;
-    {
-        std::vector<Vec3> before = v;
-        for (const Share& s : shares)
-            std::copy(s.velocity.begin(), s.velocity.end(), part(s, before).begin());
-        states = friction_at_start(contacts, before, dt);
-    }
+    std::vector<FrictionState> states = friction_at_start(contacts, dt);
     const auto total = [&](std::vector<Vec3>& u) {
-        double sum = partner_energy(u) + contact_energy(contacts, states, terms, u, dt);
+        double sum = partner_energy(u) + contact_energy(contacts, states, u, dt);
         for (Share& s : shares) sum += energy(s, part(s, u));
         return sum;
     };
@@ -228,13 +221,12 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
             descent[nodes + 2 * p] = partners[p].mass * (partners[p].free.velocity - v[nodes + 2 * p]);
             descent[nodes + 2 * p + 1] = partners[p].inertia * (partners[p].free.spin - v[nodes + 2 * p + 1]);
         }
-        terms = linearize_contacts(contacts, states, v, dt, descent);
+        system.rows = linearize_contacts(contacts, v, dt, states, descent);
         // Held nodes feel contacts but do not give way.
         for (const Share& s : shares) {
             leave_out(s.held, part(s, descent));
-            leave_out(s.held, int(s.first), terms.rows);
+            leave_out(s.held, int(s.first), system.rows);
         }
-        system.rows = terms.rows;
         std::fill(step.begin(), step.end(), Vec3{});
         const SolveReport solve = flotsam::solve(
             system, descent, step, {.relative = 1e-6, .absolute = 1e-300, .max_iterations = 2000});
@@ -252,7 +244,7 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         // Shorter and shorter, until the energy falls as its slope says.
         const double slope = fixed_sum<double>(std::int64_t(blocks), grain,
                                                [&](std::int64_t n) { return dot(descent[n], step[n]); });
-        double before = partner_energy(v) + contact_energy(contacts, states, terms, v, dt);
+        double before = partner_energy(v) + contact_energy(contacts, states, v, dt);
         for (const Share& s : shares) before += sum_energy(s, part(s, v));
         double share = 1;
         for (int halving = 0;; ++halving, share *= 0.5) {
