@@ -3,10 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 
 #include "core/random.h"
-#include "linalg/multigrid.h"
+#include "linalg/kept_unknowns.h"
 #include "validate/case_tools.h"
 
 using namespace flotsam;
@@ -120,11 +122,97 @@ TEST_CASE("the preconditioner with rank-6 terms is symmetric and positive") {
         const Pool pool(20, compliance);
         Multigrid solver(pool.network, pool.modes);
         const std::vector<double> u = random_values(pool.network, 2), v = random_values(pool.network, 3);
-        const std::vector<double> pu = solver.precondition(u), pv = solver.precondition(v);
+        const std::vector<float> for_u = solver.precondition(u), for_v = solver.precondition(v);
+        const std::vector<double> pu(for_u.begin(), for_u.end()), pv(for_v.begin(), for_v.end());
         const double scale = std::sqrt(product(u, pu) * product(v, pv));
         CHECK(product(u, pu) > 0);
         CHECK(product(v, pv) > 0);
         CHECK(std::abs(product(u, pv) - product(v, pu)) < 1e-5 * scale);
+    }
+}
+
+namespace {
+
+// The bodies' motions as unknowns of their own: what they are eliminated to is J C J^T. Their equation is
+// solved only as well as is asked for.
+struct KeptBodies final : KeptUnknowns {
+    const LowRank<double>& modes;
+    std::vector<SixBySix<double>> inertia;
+    mutable int asked = 0;
+
+    explicit KeptBodies(const LowRank<double>& m) : modes(m) {
+        for (const SixBySix<double>& c : modes.compliance()) {
+            Eigen::Matrix<double, 6, 6> all;
+            for (int i = 0; i < 6; ++i)
+                for (int j = 0; j < 6; ++j) all(i, j) = c[i][j];
+            all = all.inverse().eval();
+            inertia.emplace_back();
+            for (int i = 0; i < 6; ++i)
+                for (int j = 0; j < 6; ++j) inertia.back()[i][j] = all(i, j);
+        }
+    }
+    static double& at(std::span<Vec3> v, int body, int k) { return v[2 * body + k / 3][k % 3]; }
+    static double at(std::span<const Vec3> v, int body, int k) { return v[2 * body + k / 3][k % 3]; }
+    static void times(const std::vector<SixBySix<double>>& matrix, std::span<const Vec3> in,
+                      std::span<Vec3> out, double scale) {
+        for (int body = 0; body < int(matrix.size()); ++body)
+            for (int i = 0; i < 6; ++i) {
+                double sum = 0;
+                for (int j = 0; j < 6; ++j) sum += matrix[body][i][j] * at(in, body, j);
+                at(out, body, i) = scale * sum;
+            }
+    }
+    void add_outflow(std::span<const Vec3> d, std::span<double> y) const override {
+        for (const auto& e : modes.entries())
+            for (int k = 0; k < 6; ++k) y[e.cell] += e.flux[k] * at(d, e.group, k);
+    }
+    void impulse(std::span<const double> x, std::span<Vec3> w) const override {
+        std::fill(w.begin(), w.end(), Vec3{});
+        for (const auto& e : modes.entries())
+            for (int k = 0; k < 6; ++k) at(w, e.group, k) += e.flux[k] * x[e.cell];
+    }
+    void multiply(std::span<const Vec3> d, std::span<Vec3> w) const override { times(inertia, d, w, 1); }
+    void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const override {
+        // Too much and too little in turn.
+        times(modes.compliance(), w, d, ++asked % 2 ? 1 + accuracy : 1 - accuracy);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("unknowns that are kept and only roughly solved for come out as if they were eliminated") {
+    for (const double compliance : {0.01, 1.0, 25.0}) {
+        CAPTURE(compliance);
+        const Pool pool(24, compliance);
+        const std::vector<double> b = random_values(pool.network, 1);
+        const KeptBodies kept(pool.modes);
+        std::vector<Vec3> push(2 * kept.inertia.size()), free(push.size()), d(push.size());
+        for (std::size_t n = 0; n < push.size(); ++n)
+            push[n] = 1e3 * Vec3(random_sign(n), random_sign(n + 50), random_sign(n + 90));
+
+        KeptBodies::times(pool.modes.compliance(), push, free, 1);
+        std::vector<double> flux(b.size(), 0.0), expected(b.size(), 0.0), x(b.size(), 0.0);
+        kept.add_outflow(free, flux);
+        for (std::size_t n = 0; n < b.size(); ++n) flux[n] = b[n] - flux[n];
+        Multigrid eliminating(pool.network, pool.modes);
+        const SolveReport plain = eliminating.solve(flux, expected, {1e-11, 0, 100});
+
+        AddedGuess guess;
+        guess.entries = pool.modes.entries();
+        guess.compliance = pool.modes.compliance();
+        const LowRank<double> none;
+        Multigrid keeping(pool.network, none, nullptr, guess);
+        const SolveReport report = solve(keeping, kept, b, push, x, d, {1e-11, 0, 100});
+        CHECK(report.converged);
+        CHECK(report.iterations <= plain.iterations + 6);
+        std::vector<double> difference(x.size());
+        for (std::size_t n = 0; n < x.size(); ++n) difference[n] = x[n] - expected[n];
+        CHECK(std::sqrt(product(difference, difference)) < 1e-8 * std::sqrt(product(expected, expected)));
+        std::vector<Vec3> given(d.size()), wanted(d.size());
+        kept.impulse(expected, given);
+        for (std::size_t n = 0; n < d.size(); ++n) given[n] += push[n];
+        KeptBodies::times(pool.modes.compliance(), given, wanted, 1);
+        for (std::size_t n = 0; n < d.size(); ++n) CHECK(length(d[n] - wanted[n]) < 1e-7 * length(wanted[n]));
     }
 }
 

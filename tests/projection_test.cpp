@@ -204,7 +204,7 @@ TEST_CASE("the V-cycle is symmetric and positive") {
     for (std::int64_t n = 0; n < values; ++n)
         if (system.network.coefficients(n / 512).diagonal[n % 512] > 0)
             a[n] = test::noise(n), b[n] = test::noise(2 * n + 1);
-    const std::vector<double> ma = multigrid.precondition(a), mb = multigrid.precondition(b);
+    const std::vector<float> ma = multigrid.precondition(a), mb = multigrid.precondition(b);
     double ab = 0, ba = 0, aa = 0;
     for (std::int64_t n = 0; n < values; ++n) ab += ma[n] * b[n], ba += mb[n] * a[n], aa += ma[n] * a[n];
     CHECK(aa > 0);

@@ -44,7 +44,7 @@ bool WetElastic::linearize(std::span<const Vec3> known) {
     known_.assign(known.begin(), known.end());
     if (!equation_.linearize()) return false;
     if (coupling_ == ElasticCoupling::strong) {
-        free_ = equation_.velocity_with(known_);
+        if (!dear()) free_ = equation_.velocity_with(known_);
         return true;
     }
     if (coupling_ == ElasticCoupling::weak) {
@@ -53,10 +53,23 @@ bool WetElastic::linearize(std::span<const Vec3> known) {
     }
     elastic_ = equation_.velocity_with({});
     if (!equation_.linearize(false)) return false;
+    if (dear()) return true;
     free_.assign(elastic_.size(), {});
     equation_.solve(known_, std::span(free_).first(known_.size()));
     for (std::size_t n = 0; n < elastic_.size(); ++n) free_[n] += elastic_[n];
     return true;
+}
+
+std::span<const Vec3> WetElastic::from() const {
+    return coupling_ == ElasticCoupling::damping ? std::span<const Vec3>(elastic_) : equation_.velocity();
+}
+
+std::vector<Vec3> WetElastic::push() const {
+    std::vector<Vec3> push(equation_.descent().begin(), equation_.descent().end());
+    if (coupling_ == ElasticCoupling::damping) std::fill(push.begin(), push.end(), Vec3{});
+    for (std::size_t n = 0; n < known_.size(); ++n) push[n] += known_[n];
+    hold(push);
+    return push;
 }
 
 SolidEquation WetElastic::equation(bool factors) const {
@@ -74,11 +87,13 @@ YieldingSolids::Taken WetElastic::take(std::span<const Vec3> impulse, std::span<
     std::vector<Vec3> all = known_;
     for (std::size_t n = 0; n < all.size(); ++n) all[n] += impulse[n];
     if (coupling_ == ElasticCoupling::damping) {
-        std::vector<Vec3> v = free_;
-        std::vector<Vec3> change(known_.size());
-        equation_.solve(impulse, change);
-        for (std::size_t n = 0; n < change.size(); ++n) v[n] += change[n];
-        std::copy(velocity.begin(), velocity.end(), v.begin());
+        std::vector<Vec3> v(velocity.begin(), velocity.end());
+        if (v.empty()) {
+            std::vector<Vec3> change(known_.size());
+            equation_.solve(impulse, change);
+            v = free_;
+            for (std::size_t n = 0; n < change.size(); ++n) v[n] += change[n];
+        }
         (void)equation_.take(std::move(v), all);
         push_partners();
         return {};

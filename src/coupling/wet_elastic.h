@@ -39,6 +39,14 @@ class WetElastic final : public YieldingSolids {
     void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy) const override {
         equation_.solve(impulse, velocity, accuracy);
     }
+    bool dear() const override { return equation_.dear(); }
+    std::span<const Vec3> from() const override;
+    std::vector<Vec3> push() const override;
+    void multiply(std::span<const Vec3> d, std::span<Vec3> w) const override { equation_.multiply(d, w); }
+    void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const override {
+        equation_.invert(w, d, accuracy);
+    }
+    void hold(std::span<Vec3> w) const override { equation_.hold(w); }
     Lumps lumps() const override;
     SolidEquation equation(bool factors) const override;
     Taken take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) override;

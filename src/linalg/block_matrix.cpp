@@ -269,12 +269,14 @@ void BlockSystem::multiply(std::span<const Vec3> x, std::span<Vec3> result) cons
         std::vector<double> share;
         for (std::size_t k = 0; k < neutral.mode.size(); ++k) {
             share.push_back(inner(neutral.momentum[k], own));
-            for (std::size_t i = 0; i < n; ++i) rest[i] -= share[k] * neutral.mode[k][i];
+            parallel_for(std::int64_t(n), grain,
+                         [&](std::int64_t i) { rest[i] -= share[k] * neutral.mode[k][i]; });
         }
         part.matrix->multiply(rest, out);
         for (std::size_t k = 0; k < neutral.mode.size(); ++k) {
             const double turned = inner(neutral.mode[k], out);
-            for (std::size_t i = 0; i < n; ++i) out[i] += (share[k] - turned) * neutral.momentum[k][i];
+            parallel_for(std::int64_t(n), grain,
+                         [&](std::int64_t i) { out[i] += (share[k] - turned) * neutral.momentum[k][i]; });
         }
     }
     for (const Mat3& block : singles) result[at] = block * x[at], ++at;
@@ -390,8 +392,9 @@ void BlockSolver::precondition(std::span<const Vec3> r, std::span<Vec3> z) const
         for (std::size_t k = 0; k < neutral.mode.size(); ++k) {
             double less = 0;
             for (std::size_t j = 0; j < along.size(); ++j) less += neutral_[p].inverse[k][j] * along[j];
-            for (std::size_t i = 0; i < rows; ++i)
+            parallel_for(std::int64_t(rows), grain, [&](std::int64_t i) {
                 out[i] += by_mass[k] * neutral.mode[k][i] - less * neutral_[p].answer[k][i];
+            });
         }
     }
     for (const Mat3& inverse : single_inverse_) z[at] = inverse * r[at], ++at;

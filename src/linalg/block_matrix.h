@@ -96,6 +96,7 @@ class BlockSolver {
     BlockSolver(const BlockSystem& system, bool many);
 
     bool definite() const { return definite_; }  // as far as it is known
+    bool exact() const { return exact_; }        // no iteration is needed
     // Conjugate gradients, or the factors alone where they are the whole matrix. Not converged, too, when the
     // system turns out not to be positive definite. `x` is the first guess and the result. Sums in fixed
     // order: the same bits on any number of threads.

@@ -479,11 +479,43 @@ void Multigrid::solve_coarsest() {
     for (std::size_t i = 0; i < coarsest_cell_.size(); ++i) level.x[coarsest_cell_[i]] = float(x[i]);
 }
 
-std::vector<double> Multigrid::precondition(std::span<const double> residual) {
+std::vector<float> Multigrid::precondition(std::span<const double> residual) {
     Level& fine = levels_.front();
-    for (std::size_t n = 0; n < residual.size(); ++n) fine.b[n] = float(residual[n]);
+    parallel_for(std::ssize(residual), 4 * block, [&](std::int64_t n) { fine.b[n] = float(residual[n]); });
     (void)cycle();
-    return {fine.x.begin(), fine.x.begin() + std::ptrdiff_t(residual.size())};
+    return {fine.x.begin(), fine.x.begin() + std::ssize(residual)};
+}
+
+double Multigrid::apply(const TileVector<double>& x, std::span<double> y) const {
+    const Tiling& tiling = network_.tiling();
+    double product = sum_over_tiles(network_, [&](std::int64_t slot, const auto& links) {
+        const Around<double> around(x.data(), tiling, slot);
+        Row<double> sum{};
+        for_each_row([&](int j, int k, int row) {
+            const auto rows = around.rows(j, k);
+            const Row<double> a = links.diagonal(j, k) * rows.center - links.gather(rows, j, k);
+            store(y.data() + slot * block + row, a);
+            sum += rows.center * a;
+        });
+        return total(sum);
+    });
+    if (modes_.empty()) return product;
+    const auto w = modes_.gather(x);
+    const auto z = modes_.times_compliance(w);
+    modes_.scatter(z, y, [](std::int64_t) { return 1.0; });
+    for (std::size_t g = 0; g < w.size(); ++g)
+        for (int k = 0; k < 6; ++k) product += w[g][k] * z[g][k];
+    return product;
+}
+
+double Multigrid::unknowns() const {
+    return fixed_sum<double>(network_.tiling().tile_count(), tile_grain, [&](std::int64_t slot) {
+        Row<double> sum{};
+        const Row<double> none{};
+        for (int n = 0; n < block; n += 8)
+            sum += load(network_.coefficients(slot).diagonal.data() + n) > none ? none + 1.0 : none;
+        return total(sum);
+    });
 }
 
 SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
@@ -493,29 +525,8 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
     TileVector<float>&single_r = levels_.front().b, &z = levels_.front().x;
     TileVector<double> r(values, 0.0), p(values, 0.0), q(values, 0.0);
 
-    // q = A v, returns v . q.
-    const auto apply = [&](const TileVector<double>& v) {
-        return sum_over_tiles(network_, [&](std::int64_t slot, const auto& links) {
-            const Around<double> around(v.data(), tiling, slot);
-            Row<double> product{};
-            for_each_row([&](int j, int k, int row) {
-                const auto rows = around.rows(j, k);
-                const Row<double> a = links.diagonal(j, k) * rows.center - links.gather(rows, j, k);
-                store(q.data() + slot * block + row, a);
-                product += rows.center * a;
-            });
-            return total(product);
-        });
-    };
     const auto apply_all = [&](const TileVector<double>& v, double accuracy) {
-        double product = apply(v);
-        if (!modes_.empty()) {
-            const auto w = modes_.gather(v);
-            const auto y = modes_.times_compliance(w);
-            modes_.scatter(y, std::span(q), [](std::int64_t) { return 1.0; });
-            for (std::size_t g = 0; g < w.size(); ++g)
-                for (int k = 0; k < 6; ++k) product += w[g][k] * y[g][k];
-        }
+        const double product = apply(v, q);
         if (!added_) return product;
         added_->add(v, q, accuracy);
         return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
@@ -533,14 +544,10 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
             return total(sum);
         });
     };
-    const double rows = sum_rows([&](std::int64_t n) {
-        const Row<double> d = load(network_.coefficients(n / block).diagonal.data() + n % block), none{};
-        return d > none ? none + 1.0 : none;
-    });
     const double norm =
         std::sqrt(sum_rows([&](std::int64_t n) { return load(b.data() + n) * load(b.data() + n); }));
     if (!std::isfinite(norm)) return {false, 0, norm};
-    const double wanted = std::max(tolerance.relative * norm, tolerance.absolute * std::sqrt(rows));
+    const double wanted = std::max(tolerance.relative * norm, tolerance.absolute * std::sqrt(unknowns()));
     if (norm <= wanted) {
         std::fill(x.begin(), x.end(), 0.0);
         return {};

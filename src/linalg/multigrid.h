@@ -57,8 +57,11 @@ class Multigrid {
     // guess and the result.
     SolveReport solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance);
 
-    // One V-cycle on `residual`: what the preconditioner makes of it. For tests.
-    std::vector<double> precondition(std::span<const double> residual);
+    // One V-cycle on `residual`: what the preconditioner makes of it.
+    std::vector<float> precondition(std::span<const double> residual);
+    // y = (A + J C J^T) x, where x ends with a tile of zeros. Returns their product.
+    double apply(const TileVector<double>& x, std::span<double> y) const;
+    double unknowns() const;
 
     // Bytes held by this solver, the network included.
     std::int64_t memory() const;

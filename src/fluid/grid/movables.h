@@ -36,11 +36,19 @@ class YieldingSolids {
     // Makes the equation, about where the nodes are going. `known` is the impulse on each node of what is
     // known of the pressure beforehand [kg m/s]. False when it has no solution.
     virtual bool linearize(std::span<const Vec3> known) = 0;
-    // How the liquid sees the nodes move without the rest of the pressure.
+    // How the liquid sees the nodes move without the rest of the pressure. Not known while dear().
     virtual std::span<const Vec3> free() const = 0;
     // Whether they answer to it within the solve, and how: S^-1 of impulses, to a relative accuracy.
     virtual bool answers() const = 0;
     virtual void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy) const = 0;
+    // Whether that takes an iteration: then it is better to keep v - from() among the unknowns, for the nodes
+    // and for what else takes part in S.
+    virtual bool dear() const = 0;
+    virtual std::span<const Vec3> from() const = 0;
+    virtual std::vector<Vec3> push() const = 0;  // S (v - from) = push + impulses
+    virtual void multiply(std::span<const Vec3> d, std::span<Vec3> w) const = 0;
+    virtual void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const = 0;
+    virtual void hold(std::span<Vec3> w) const = 0;  // makes them zero in directions that are held
     // What the preconditioner makes of S: the inverse of each node's own block, and bodies that move as rigid
     // ones.
     struct Lumps {
@@ -53,7 +61,7 @@ class YieldingSolids {
     // The equation itself, for solvers that do not eliminate it.
     virtual SolidEquation equation(bool factors) const = 0;
     // The whole impulse of the pressure on the nodes has been found, and with some solvers how they move by
-    // it; otherwise `velocity` is empty.
+    // it, and what else takes part in S; otherwise `velocity` is empty.
     struct Taken {
         bool again = false;  // the equation has changed by what came out and must be solved again
         double share = 1;    // of the way from the last result to this one that they went

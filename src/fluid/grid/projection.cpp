@@ -150,6 +150,8 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             report.solve = yielding_term.solve_together(system, dt, solver, rhs, x);
         else if (assembled)
             report.solve = solve_iccg(system.network, body_term.modes(), rhs, x, tolerance);
+        else if (yielding_term.dear())
+            report.solve = yielding_term.solve_keeping(*multigrid, rhs, x, tolerance);
         else
             report.solve = multigrid->solve(rhs, x, tolerance);
         report.solve.iterations += before;

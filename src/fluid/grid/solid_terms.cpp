@@ -132,7 +132,7 @@ void YieldingTerm::add_known_outflow(std::vector<double>& to, double sign) const
     if (together_)
         map_.scatter(solids_->equation(false).from, to, sign);
     else if (solids_)
-        map_.scatter(solids_->free(), to, sign);
+        map_.scatter(dear() ? solids_->from().first(known_.size()) : solids_->free(), to, sign);
 }
 
 CoupledSystem YieldingTerm::coupled(const PressureSystem& system, AssembledNetwork assembled, double dt,
@@ -167,10 +167,30 @@ SolveReport YieldingTerm::solve_together(const PressureSystem& system, double dt
     return report;
 }
 
+SolveReport YieldingTerm::solve_keeping(Multigrid& multigrid, const std::vector<double>& rhs,
+                                        std::vector<double>& x, const SolveTolerance& tolerance) {
+    const std::span<const Vec3> from = solids_->from();
+    std::vector<Vec3> d(from.size());  // from what was found last
+    for (std::size_t n = 0; n < found_.size(); ++n) d[n] = found_[n] - from[n];
+    solids_->hold(d);
+    const SolveReport report = flotsam::solve(multigrid, *this, rhs, solids_->push(), x, d, tolerance);
+    found_.assign(from.begin(), from.end());
+    for (std::size_t n = 0; n < d.size(); ++n) found_[n] += d[n];
+    seen_.assign(found_.begin(), found_.begin() + std::ssize(known_));
+    return report;
+}
+
+void YieldingTerm::impulse(std::span<const double> x, std::span<Vec3> w) const {
+    std::fill(w.begin(), w.end(), Vec3{});
+    map_.gather(x, w.first(known_.size()));
+    for (Vec3& value : w.first(known_.size())) value *= to_impulse_;
+    solids_->hold(w);
+}
+
 void YieldingTerm::move(const std::vector<double>& x) {
     if (!solids_) return;
     find_impulse(x);
-    if (together_) return;  // it was found with x
+    if (together_ || dear()) return;  // it was found with x
     seen_.assign(solids_->free().begin(), solids_->free().end());
     if (!answers()) return;
     solids_->answer(impulse_, velocity_, 1e-10);
@@ -179,8 +199,10 @@ void YieldingTerm::move(const std::vector<double>& x) {
 
 YieldingSolids::Taken YieldingTerm::take(std::vector<double>& x) {
     if (!solids_) return {};
-    const YieldingSolids::Taken taken =
-        solids_->take(impulse_, together_ ? std::span<const Vec3>(seen_) : std::span<const Vec3>());
+    std::span<const Vec3> velocity;
+    if (dear()) velocity = found_;
+    if (together_) velocity = seen_;
+    const YieldingSolids::Taken taken = solids_->take(impulse_, velocity);
     if (const double share = taken.share; share < 1) {
         for (std::size_t n = 0; n < x.size(); ++n) x[n] = last_x_[n] + share * (x[n] - last_x_[n]);
         for (std::size_t n = 0; n < seen_.size(); ++n)

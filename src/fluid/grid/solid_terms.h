@@ -9,8 +9,8 @@
 #include "fluid/grid/pressure_system.h"
 #include "linalg/coupled_forms.h"
 #include "linalg/interface_map.h"
+#include "linalg/kept_unknowns.h"
 #include "linalg/low_rank.h"
-#include "linalg/multigrid.h"
 
 namespace flotsam {
 
@@ -54,6 +54,9 @@ class BodyTerm {
     void add_outflow(std::vector<double>& to, double sign) const {
         add_outflow(to, sign, [&](std::size_t b) { return bodies_[b].motion; });
     }
+    // Solves for x with their velocity among the unknowns.
+    SolveReport solve_keeping(Multigrid& multigrid, const std::vector<double>& rhs, std::vector<double>& x,
+                              const SolveTolerance& tolerance);
     // The motion that x gives them.
     void move(const std::vector<double>& x);
 
@@ -87,13 +90,14 @@ class BodyTerm {
 
 // The elastic solids' part of the solve: J S^-1 J^T, with J down to their nodes [Zarifi17 5.1]. S is
 // eliminated exactly; the pressure is all that is left to solve for.
-class YieldingTerm final : public AddedTerm {
+class YieldingTerm final : public AddedTerm, public KeptUnknowns {
   public:
     // `together`: their equation is not eliminated.
     YieldingTerm(const PressureSystem& system, YieldingSolids* solids, double dt, bool together);
     explicit operator bool() const { return solids_ != nullptr; }
     bool answers() const { return solids_ && solids_->answers(); }
     bool together() const { return together_; }
+    bool dear() const { return answers() && !together_ && solids_->dear(); }
 
     bool linearize() { return !solids_ || solids_->linearize(known_); }
     // Leaves the pockets that no surface of these solids gives way to.
@@ -108,12 +112,23 @@ class YieldingTerm final : public AddedTerm {
     // Solves that system: x and the nodes' velocity.
     SolveReport solve_together(const PressureSystem& system, double dt, SolverSettings settings,
                                const std::vector<double>& rhs, std::vector<double>& x);
+    // Solves for x with their velocity among the unknowns.
+    SolveReport solve_keeping(Multigrid& multigrid, const std::vector<double>& rhs, std::vector<double>& x,
+                              const SolveTolerance& tolerance);
     // The motion that x gives them.
     void move(const std::vector<double>& x);
     // They take it, or a share of the way from the x before, which x then is as well.
     YieldingSolids::Taken take(std::vector<double>& x);
 
     void add(std::span<const double> x, std::span<double> y, double accuracy) const override;
+    void add_outflow(std::span<const Vec3> d, std::span<double> y) const override {
+        map_.scatter(d.first(known_.size()), y, 1);
+    }
+    void impulse(std::span<const double> x, std::span<Vec3> w) const override;
+    void multiply(std::span<const Vec3> d, std::span<Vec3> w) const override { solids_->multiply(d, w); }
+    void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const override {
+        solids_->invert(w, d, accuracy);
+    }
     // For the preconditioner S^-1 is what each node does alone, and what bodies do as rigid ones.
     AddedGuess guess() const;
 
@@ -126,6 +141,7 @@ class YieldingTerm final : public AddedTerm {
     InterfaceMap map_;
     std::vector<Vec3> known_;
     std::vector<Vec3> seen_, last_seen_;  // how the liquid sees the nodes move, and saw
+    std::vector<Vec3> found_;             // with x: their velocity, and what else takes part in S
     std::vector<double> last_x_;
     mutable std::vector<Vec3> impulse_, velocity_;  // scratch
 };

@@ -95,9 +95,9 @@ ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, Tri
 ElasticBody make_elastic_body(int solid, const ElasticProperties& properties, const Pose& start) {
     ElasticBody body{solid, properties.mesh, {}, {}};
     const std::vector<Vec3>& rest = properties.mesh->rest.nodes;
+    const double mass = properties.mesh->total_mass();
     Vec3 center;
-    for (std::size_t n = 0; n < rest.size(); ++n)
-        center += rest[n] * (properties.mesh->mass[n] / properties.mesh->total_mass());
+    for (std::size_t n = 0; n < rest.size(); ++n) center += rest[n] * (properties.mesh->mass[n] / mass);
     for (const Vec3 p : rest) {
         Vec3 arm = p - center;
         for (int a = 0; a < 3; ++a) arm[a] *= properties.squeeze[a];

@@ -294,11 +294,19 @@ bool ElasticEquation::linearize(bool elasticity) {
     return solver_->definite();
 }
 
-std::vector<Vec3> ElasticEquation::solved(std::vector<Vec3> b, double accuracy) const {
-    for (const Body& s : bodies_) leave_out(s.held, std::span(b).subspan(s.first));
-    std::vector<Vec3> x(b.size());
+void ElasticEquation::hold(std::span<Vec3> w) const {
+    for (const Body& s : bodies_) leave_out(s.held, w.subspan(s.first));
+}
+
+void ElasticEquation::invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const {
     failed_ |=
-        !solver_->solve(b, x, {.relative = accuracy, .absolute = 1e-300, .max_iterations = 5000}).converged;
+        !solver_->solve(w, d, {.relative = accuracy, .absolute = 1e-300, .max_iterations = 5000}).converged;
+}
+
+std::vector<Vec3> ElasticEquation::solved(std::vector<Vec3> b, double accuracy) const {
+    hold(b);
+    std::vector<Vec3> x(b.size());
+    invert(b, x, accuracy);
     return x;
 }
 
@@ -385,9 +393,12 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
         parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) { return length(way[n]); });
     v_ = std::move(v);
     settled_ = correction < most_jump;
-    bool again = share < 1 || !settled_ || update_friction(contacts_, v_, dt_, friction_);
-    for (std::size_t i = 0; i < contacts_.size(); ++i)
-        again |= (gap_at_end(contacts_[i], v_, dt_) < 0) != bool(pressed_[i]);
+    // Pressing forces while nodes still jump are not those that rub.
+    bool again = share < 1 || (settled_ && update_friction(contacts_, v_, dt_, friction_));
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        const bool closed = gap_at_end(contacts_[i], v_, dt_) < 0;
+        again |= closed != bool(pressed_[i]) || (closed && !settled_);
+    }
     if (!std::isfinite(correction)) failed_ = true;
     return {may_go_on() && (again || (rounds_ < most_ && correction > tolerance_)), share};
 }

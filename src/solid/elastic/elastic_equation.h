@@ -50,6 +50,13 @@ class ElasticEquation {
     void solve(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy = 1e-10) const;
     // The velocity with impulses: v + S^-1 (f - S v + impulse).
     std::vector<Vec3> velocity_with(std::span<const Vec3> impulse) const;
+    // The same without elimination, for nodes and partners: whether solve() takes an iteration, f - S v, S
+    // and its inverse from a first guess.
+    bool dear() const { return !solver_->exact(); }
+    std::span<const Vec3> descent() const { return descent_; }
+    void multiply(std::span<const Vec3> d, std::span<Vec3> w) const { system_.multiply(d, w); }
+    void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const;
+    void hold(std::span<Vec3> w) const;  // makes them zero in directions that are held
     // S, f - S v and the rest of what there is to know, on the nodes; partners must not be. With `factors`,
     // of linear and corotational material: the latter's K then lacks how rotations change, which is no sum of
     // squares of six numbers for each element [Zarifi17 Eq. 5.37-5.39].
