@@ -27,6 +27,7 @@ void bench_genevaux(bool quick, const std::function<void(const BenchRow&)>& repo
 void bench_rigid(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_elastic(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_sph(bool quick, const std::function<void(const BenchRow&)>& report);
+void bench_elastic_solve(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_zarifi(bool quick, const std::function<void(const BenchRow&)>& report);
 void bench_render(bool quick, const std::function<void(const BenchRow&)>& report);
 

@@ -204,7 +204,7 @@ TEST_CASE("unknowns that are kept and only roughly solved for come out as if the
         Multigrid keeping(pool.network, none, nullptr, guess);
         const SolveReport report = solve(keeping, kept, b, push, x, d, {1e-11, 0, 100});
         CHECK(report.converged);
-        CHECK(report.iterations <= plain.iterations + 6);
+        CHECK(report.iterations <= 2 * plain.iterations);  // errors as large as they may be
         std::vector<double> difference(x.size());
         for (std::size_t n = 0; n < x.size(); ++n) difference[n] = x[n] - expected[n];
         CHECK(std::sqrt(product(difference, difference)) < 1e-8 * std::sqrt(product(expected, expected)));

@@ -36,8 +36,8 @@ class WetElastic final : public YieldingSolids {
     bool linearize(std::span<const Vec3> known) override;
     std::span<const Vec3> free() const override { return std::span(free_).first(equation_.nodes()); }
     bool answers() const override { return coupling_ != ElasticCoupling::weak; }
-    void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy) const override {
-        equation_.solve(impulse, velocity, accuracy);
+    void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity) const override {
+        equation_.solve(impulse, velocity);
     }
     bool dear() const override { return equation_.dear(); }
     std::span<const Vec3> from() const override;

@@ -11,8 +11,8 @@ namespace flotsam {
 namespace {
 
 constexpr std::int64_t grain = 8192;
-// How exact S^-1 is within an iteration.
-constexpr double rough = 0.1;
+// How exact S^-1 is within an iteration. Less exact, more iterations are needed.
+constexpr double rough = 0.3;
 // Directions that are kept before starting again.
 constexpr int most_directions = 40;
 
@@ -60,7 +60,7 @@ SolveReport solve(Multigrid& multigrid, const KeptUnknowns& kept, std::span<cons
     };
     // What d is without x says how large the right-hand side is.
     std::vector<Vec3> free(d.begin(), d.end());
-    kept.invert(push, free, 0.1 * rough);
+    kept.invert(push, free, 0.03);
     std::vector<double> flux(x.size(), 0.0);
     kept.add_outflow(free, flux);
     parallel_for(std::ssize(x), grain, [&](std::int64_t n) { flux[n] = b[n] - flux[n]; });
@@ -77,7 +77,7 @@ SolveReport solve(Multigrid& multigrid, const KeptUnknowns& kept, std::span<cons
 
     kept.impulse(x, w);
     add<Vec3, Vec3>(w, 1, push);
-    kept.invert(w, d, 0.1 * rough);
+    kept.invert(w, d, 0.03);
     const double size = std::max(product_d(push, push), product_d(w, w));
     if (size > 0) weight = norm * norm / size;
     Pair r = residual();

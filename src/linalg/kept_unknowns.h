@@ -4,7 +4,7 @@
 //   S d - J^T x = push
 //
 // Eliminating d, as Multigrid does with what it is told to add, takes S^-1 to nearly the accuracy of the
-// result in every iteration. Kept among the unknowns it takes a tenth: what is left over goes back into the
+// result in every iteration. Kept among the unknowns it takes a third: what is left over goes back into the
 // residual.
 #pragma once
 

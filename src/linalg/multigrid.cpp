@@ -525,10 +525,10 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
     TileVector<float>&single_r = levels_.front().b, &z = levels_.front().x;
     TileVector<double> r(values, 0.0), p(values, 0.0), q(values, 0.0);
 
-    const auto apply_all = [&](const TileVector<double>& v, double accuracy) {
+    const auto apply_all = [&](const TileVector<double>& v) {
         const double product = apply(v, q);
         if (!added_) return product;
-        added_->add(v, q, accuracy);
+        added_->add(v, q);
         return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
             Row<double> sum{};
             for (std::int64_t n = slot * block; n < (slot + 1) * block; n += 8)
@@ -556,7 +556,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
     // Textbook conjugate gradients [Saad 2003, alg. 9.1]; the preconditioner sees r in single precision.
     const auto residual_from_x = [&] {
         std::copy(x.begin(), x.end(), p.begin());
-        (void)apply_all(p, 0.01 * wanted / norm);
+        (void)apply_all(p);
         return std::sqrt(sum_rows([&](std::int64_t n) {
             const Row<double> value = load(b.data() + n) - load(q.data() + n);
             store(r.data() + n, value);
@@ -577,7 +577,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
                   __builtin_convertvector(load(z.data() + n), Row<double>) + beta * load(p.data() + n));
             return Row<double>{};
         });
-        const double alpha = rz / apply_all(p, 0.01 * wanted / residual);
+        const double alpha = rz / apply_all(p);
         residual = std::sqrt(sum_rows([&](std::int64_t n) {
             store(x.data() + n, load(x.data() + n) + alpha * load(p.data() + n));
             const Row<double> value = load(r.data() + n) - alpha * load(q.data() + n);

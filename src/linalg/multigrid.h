@@ -29,9 +29,7 @@ using TileVector = std::vector<T>;
 class AddedTerm {
   public:
     virtual ~AddedTerm() = default;
-    // y += B x. An error of `accuracy` relative to B x does no harm: the closer conjugate gradients come to
-    // their end, the less their directions matter [Simoncini & Szyld 2003].
-    virtual void add(std::span<const double> x, std::span<double> y, double accuracy) const = 0;
+    virtual void add(std::span<const double> x, std::span<double> y) const = 0;  // y += B x
 };
 
 // What the preconditioner shall take for such a term: links to the ground and more modes.

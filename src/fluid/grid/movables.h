@@ -38,9 +38,9 @@ class YieldingSolids {
     virtual bool linearize(std::span<const Vec3> known) = 0;
     // How the liquid sees the nodes move without the rest of the pressure. Not known while dear().
     virtual std::span<const Vec3> free() const = 0;
-    // Whether they answer to it within the solve, and how: S^-1 of impulses, to a relative accuracy.
+    // Whether they answer to it within the solve, and how: S^-1 of impulses.
     virtual bool answers() const = 0;
-    virtual void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy) const = 0;
+    virtual void answer(std::span<const Vec3> impulse, std::span<Vec3> velocity) const = 0;
     // Whether that takes an iteration: then it is better to keep v - from() among the unknowns, for the nodes
     // and for what else takes part in S.
     virtual bool dear() const = 0;

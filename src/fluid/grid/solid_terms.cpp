@@ -193,7 +193,7 @@ void YieldingTerm::move(const std::vector<double>& x) {
     if (together_ || dear()) return;  // it was found with x
     seen_.assign(solids_->free().begin(), solids_->free().end());
     if (!answers()) return;
-    solids_->answer(impulse_, velocity_, 1e-10);
+    solids_->answer(impulse_, velocity_);
     for (std::size_t n = 0; n < seen_.size(); ++n) seen_[n] += velocity_[n];
 }
 
@@ -212,9 +212,9 @@ YieldingSolids::Taken YieldingTerm::take(std::vector<double>& x) {
     return taken;
 }
 
-void YieldingTerm::add(std::span<const double> x, std::span<double> y, double accuracy) const {
+void YieldingTerm::add(std::span<const double> x, std::span<double> y) const {
     find_impulse(x);
-    solids_->answer(impulse_, velocity_, accuracy);
+    solids_->answer(impulse_, velocity_);
     map_.scatter(velocity_, y, 1);
 }
 

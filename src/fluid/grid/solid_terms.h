@@ -120,7 +120,7 @@ class YieldingTerm final : public AddedTerm, public KeptUnknowns {
     // They take it, or a share of the way from the x before, which x then is as well.
     YieldingSolids::Taken take(std::vector<double>& x);
 
-    void add(std::span<const double> x, std::span<double> y, double accuracy) const override;
+    void add(std::span<const double> x, std::span<double> y) const override;
     void add_outflow(std::span<const Vec3> d, std::span<double> y) const override {
         map_.scatter(d.first(known_.size()), y, 1);
     }

@@ -303,24 +303,24 @@ void ElasticEquation::invert(std::span<const Vec3> w, std::span<Vec3> d, double 
         !solver_->solve(w, d, {.relative = accuracy, .absolute = 1e-300, .max_iterations = 5000}).converged;
 }
 
-std::vector<Vec3> ElasticEquation::solved(std::vector<Vec3> b, double accuracy) const {
+std::vector<Vec3> ElasticEquation::solved(std::vector<Vec3> b) const {
     hold(b);
     std::vector<Vec3> x(b.size());
-    invert(b, x, accuracy);
+    invert(b, x, 1e-10);
     return x;
 }
 
-void ElasticEquation::solve(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy) const {
+void ElasticEquation::solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const {
     std::vector<Vec3> b(v_.size());
     std::copy(impulse.begin(), impulse.end(), b.begin());
-    const std::vector<Vec3> x = solved(std::move(b), accuracy);
+    const std::vector<Vec3> x = solved(std::move(b));
     std::copy_n(x.begin(), velocity.size(), velocity.begin());
 }
 
 std::vector<Vec3> ElasticEquation::velocity_with(std::span<const Vec3> impulse) const {
     std::vector<Vec3> b = descent_;
     for (std::size_t n = 0; n < impulse.size(); ++n) b[n] += impulse[n];
-    std::vector<Vec3> x = solved(std::move(b), 1e-10);
+    std::vector<Vec3> x = solved(std::move(b));
     for (std::size_t n = 0; n < x.size(); ++n) x[n] += v_[n];
     return x;
 }

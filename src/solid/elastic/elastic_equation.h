@@ -45,9 +45,8 @@ class ElasticEquation {
     // Makes S and f about the velocity as it is. `elasticity` false: masses and damping only, forces as they
     // are. False when S has no inverse.
     bool linearize(bool elasticity = true);
-    // S^-1 of impulses on the nodes; held directions and partners feel none of them. `accuracy` is relative,
-    // where S is not eliminated by factors.
-    void solve(std::span<const Vec3> impulse, std::span<Vec3> velocity, double accuracy = 1e-10) const;
+    // S^-1 of impulses on the nodes; held directions and partners feel none of them.
+    void solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const;
     // The velocity with impulses: v + S^-1 (f - S v + impulse).
     std::vector<Vec3> velocity_with(std::span<const Vec3> impulse) const;
     // The same without elimination, for nodes and partners: whether solve() takes an iteration, f - S v, S
@@ -128,7 +127,7 @@ class ElasticEquation {
     double energy(std::span<const Vec3> v);
     void find_turning(Body& body) const;
     // S^-1 of impulses, but for what is held.
-    std::vector<Vec3> solved(std::vector<Vec3> impulse, double accuracy) const;
+    std::vector<Vec3> solved(std::vector<Vec3> impulse) const;
     void add_factors(const Body& body, std::vector<BlockRow>& factors) const;
 
     std::vector<Body> bodies_;
