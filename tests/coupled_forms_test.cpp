@@ -17,8 +17,10 @@ const char* const forms[] = {"spd", "indefinite-bicgstab", "indefinite-minres"};
 // A pool with an elastic block in it, turned against the grid; `more` holds it, or not.
 Scenario pool(
     double density, const std::string& more = "",
-    const char* place = "position = [0.52, 0.4, 0.47]\nrotation = { axis = [1, 2, 3], degrees = 35 }") {
-    return parse_scene(fmt::format(R"(
+    const char* place = "position = [0.52, 0.4, 0.47]\nrotation = { axis = [1, 2, 3], degrees = 35 }",
+    const char* cells = "[2, 3, 2]") {
+    return parse_scene(
+               fmt::format(R"(
 [scene]
 duration = 1
 [domain]
@@ -37,11 +39,11 @@ shape = {{ box = [0.33, 0.4, 0.3] }}
 velocity = {}
 density = {}
 stiffness = 2e5
-elastic = {{ cells = [2, 3, 2], newton_steps = 1, mass_damping = 0.7, stiffness_damping = 0.002 }}
+elastic = {{ cells = {}, newton_steps = 1, mass_damping = 0.7, stiffness_damping = 0.002 }}
 {}
 )",
-                                   place, more.empty() ? "[0.4, -0.7, 0.2]" : "[0, 0, 0]", density, more),
-                       "pool.toml")
+                           place, more.empty() ? "[0.4, -0.7, 0.2]" : "[0, 0, 0]", density, cells, more),
+               "pool.toml")
         .scenario;
 }
 const std::string pin = "[[solid.pin]]\nbox = { min = [0, 0.55, 0], max = [1, 1, 1] }\n";
@@ -137,6 +139,43 @@ TEST_CASE("all forms give what eliminating the solids gives, pinned or free, lig
             // The factored form's K lacks how rotations change: near, but not the same.
             CHECK(difference(step(world, scenario, "factored"), default_step) < 0.1);
         }
+}
+
+TEST_CASE("a mesh too large for factors gives what the forms give, held or beside rigid bodies") {
+    const char* const turned = "position = [0.52, 0.4, 0.47]\nrotation = { axis = [1, 2, 3], degrees = 35 }";
+    const Scenario scenario = pool(1000, pin, turned, "[15, 17, 15]");
+    const ElasticMesh& mesh = *scenario.solids[0].elastic.mesh;
+    REQUIRE(!choose_preconditioner(mesh.pattern, mesh.rest.nodes)->exact());
+    CutCell scheme;
+    World world = start(scheme, scenario);
+    for (int n = 0; n < 2; ++n) {
+        const World form = step(world, scenario, "spd");
+        CHECK(difference(step(world, scenario, "multigrid"), form) < 1e-6);
+        CHECK(difference(step(world, scenario, "multigrid", ElasticCoupling::damping),
+                         step(world, scenario, "spd", ElasticCoupling::damping)) < 1e-6);
+        world = form;
+    }
+
+    // A rigid crate that lies on the block takes part in S.
+    const std::string crate = R"([[solid]]
+name = "crate"
+motion = "rigid"
+shape = { box = [0.2, 0.1, 0.2] }
+position = [0.52, 0.6495, 0.47]
+density = 600
+)";
+    const Scenario loaded = pool(1000, pin + crate, "position = [0.52, 0.4, 0.47]", "[15, 17, 15]");
+    CutCell own;
+    world = start(own, loaded);
+    for (int n = 0; n < 3; ++n) {
+        World next;
+        const StepReport report = own.step(world, next, {loaded, world.time, 0.01, n});
+        REQUIRE(report.accepted);
+        const BodyLedger& ledger = report.ledger.bodies;
+        if (n == 0) CHECK(length(ledger.elastic) > 0.01 * length(ledger.gravity));  // they do touch
+        CHECK(length(ledger.unaccounted) < 1e-10 * length(ledger.gravity));
+        std::swap(world, next);
+    }
 }
 
 TEST_CASE("forms agree where the solids touch the floor, and where only damping answers") {

@@ -322,7 +322,9 @@ TEST_CASE("the same with rigid bodies, contacts and joints") {
 
 TEST_CASE("the same with elastic bodies") { kill_and_resume(Runs(elastic_scene), 2, 2); }
 
-TEST_CASE("the same with elastic bodies in water") { kill_and_resume(Runs(wet_elastic_scene().c_str()), 2, 2); }
+TEST_CASE("the same with elastic bodies in water") {
+    kill_and_resume(Runs(wet_elastic_scene().c_str()), 2, 2);
+}
 
 TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code") {
     const Runs runs;

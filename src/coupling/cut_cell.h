@@ -15,8 +15,8 @@
 //   Alg. 4, 1      positions                  drift
 //   Eq. 5.1        elastic equation           ElasticEquation
 //   Eq. 5.7-5.13   N^T C and its transpose    NodePatch, InterfaceMap
-//   Eq. 5.17       the coupled system         project: YieldingTerm, v eliminated; as it is and in the other
-//                                             forms of Ch. 5: coupled_forms.h, [solver] name
+//   Eq. 5.17       the coupled system         project: YieldingTerm, v eliminated, or kept (KeptUnknowns); as it
+//                                             is and in the other forms of Ch. 5: coupled_forms.h, [solver] name
 //   Fig. 5.2       faces from distances       cover_by_distance, [liquid] cut_faces
 //   Section 6.3    weaker couplings           ElasticCoupling, WetElastic
 //   u -> velocity; p -> potential (pi = p - rho g.x); phi -> phi; theta -> Face::theta; Delta x -> Domain::h
@@ -40,8 +40,8 @@
 //   - Everything moves half a step before the solve and half a step after it (docs/decisions/0006).
 //   - Rigid bodies are eliminated from the system (Section 5.2.3) and kept as rank-6 terms on every multigrid
 //     level; contacts are agreed upon within the step (docs/decisions/0007).
-//   - Elastic bodies are eliminated, too, by exact factors, instead of the transformation of Section 5.2
-//     (docs/decisions/0010); without liquid they move by themselves (elastic_phase.h). Nothing inside a body can
+//   - Elastic bodies are eliminated, too, by exact factors, or large ones kept as unknowns, instead of the
+//     transformation of Section 5.2 (docs/decisions/0010); without liquid they move by themselves (elastic_phase.h). Nothing inside a body can
 //     turn it (ElasticEquation), and what is known of the pressure acts on the nodes by exact integrals.
 //   - Elastic forces are those of the next step's middle, about which bodies are drawn in this one's (Eq. 5.1-5.2
 //     in drift-kick-drift). What turns freely goes round instead of along straight lines (drift).

@@ -36,6 +36,7 @@ void WetElastic::begin(const Scenario& scenario, const World& now, const std::ve
     std::vector<ElasticContact> contacts = find_contacts(elastics, partners, around.scene, dt);
     movable_ = &movable;
     pushed_.assign(bodies.size(), {});
+    last_motion_.resize(bodies.size());
     equation_.begin(elastics, elastic_properties(scenario, elastics), scenario.gravity, time, dt,
                     std::move(contacts), std::move(partners), scenario.solver.name == "multigrid");
 }
@@ -55,7 +56,7 @@ bool WetElastic::linearize(std::span<const Vec3> known) {
     if (!equation_.linearize(false)) return false;
     if (dear()) return true;
     free_.assign(elastic_.size(), {});
-    equation_.solve(known_, std::span(free_).first(known_.size()));
+    equation_.solve(known_, free_);
     for (std::size_t n = 0; n < elastic_.size(); ++n) free_[n] += elastic_[n];
     return true;
 }
@@ -89,7 +90,7 @@ YieldingSolids::Taken WetElastic::take(std::span<const Vec3> impulse, std::span<
     if (coupling_ == ElasticCoupling::damping) {
         std::vector<Vec3> v(velocity.begin(), velocity.end());
         if (v.empty()) {
-            std::vector<Vec3> change(known_.size());
+            std::vector<Vec3> change(free_.size());
             equation_.solve(impulse, change);
             v = free_;
             for (std::size_t n = 0; n < change.size(); ++n) v[n] += change[n];
@@ -107,7 +108,14 @@ YieldingSolids::Taken WetElastic::take(std::span<const Vec3> impulse, std::span<
     const auto [again, share] = equation_.take(
         velocity.empty() ? equation_.velocity_with(all) : std::vector<Vec3>(velocity.begin(), velocity.end()),
         all);
-    return {(push_partners() || again) && equation_.may_go_on(), share};
+    for (std::size_t b = 0; share < 1 && b < movable_->size(); ++b) {
+        Twist& motion = (*movable_)[b].motion;
+        motion.velocity = last_motion_[b].velocity + share * (motion.velocity - last_motion_[b].velocity);
+        motion.spin = last_motion_[b].spin + share * (motion.spin - last_motion_[b].spin);
+    }
+    const bool pushed = push_partners();
+    for (std::size_t b = 0; b < movable_->size(); ++b) last_motion_[b] = (*movable_)[b].motion;
+    return {(pushed || again) && equation_.may_go_on(), share};
 }
 
 // Gives the rigid bodies what contacts with elastic ones took from those. Says whether that changed much.
@@ -116,9 +124,7 @@ bool WetElastic::push_partners() {
     std::vector<RigidPartner>& partners = equation_.partners();
     for (std::size_t b = 0; b < partners.size(); ++b) {
         RigidPartner& partner = partners[b];
-        const Twist motion = equation_.partner_motion(b);
-        const Impulse push{partner.mass * (motion.velocity - partner.free.velocity),
-                           partner.inertia * (motion.spin - partner.free.spin)};
+        const Impulse push = equation_.partner_push(b);
         MovableBody& body = (*movable_)[b];
         const Vec3 linear = push.linear - pushed_[b].linear;
         Vec3 dv;
@@ -134,6 +140,9 @@ bool WetElastic::push_partners() {
                     body.motion.velocity[a] - body.inverse_mass[a] * pushed_[b].linear[a];
             partner.free.spin = body.motion.spin - body.inverse_inertia * pushed_[b].angular;
         }
+        // Should this have been the last round, nothing of the push is lost.
+        body.motion.velocity += dv;
+        body.motion.spin += dw;
         pushed_[b] = push;
     }
     return change > 1e-4;

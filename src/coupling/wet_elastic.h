@@ -65,6 +65,7 @@ class WetElastic final : public YieldingSolids {
     std::vector<Vec3> elastic_;  // with damping-only coupling: the velocity that elastic forces give
     std::vector<MovableBody>* movable_ = nullptr;
     std::vector<Impulse> pushed_;
+    std::vector<Twist> last_motion_;  // of the rigid ones, as the last round ended
 };
 
 }  // namespace flotsam

@@ -25,7 +25,7 @@ class KeptUnknowns {
     virtual void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const = 0;
 };
 
-// Flexible GMRES [Saad 1993]: a cycle of `multigrid`, whose guess should be near J S^-1 J^T, then S^-1
+// Flexible GMRES [Saad93]: a cycle of `multigrid`, whose guess should be near J S^-1 J^T, then S^-1
 // roughly. x and d are first guesses and results; at the end d is found from x to 1e-10. The tolerance is
 // that of x, relative to b less what d is without x. Sums in fixed order: the same bits on any number of
 // threads.

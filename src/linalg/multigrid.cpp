@@ -553,7 +553,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
         return {};
     }
 
-    // Textbook conjugate gradients [Saad 2003, alg. 9.1]; the preconditioner sees r in single precision.
+    // Textbook conjugate gradients [Saad03 Alg. 9.1]; the preconditioner sees r in single precision.
     const auto residual_from_x = [&] {
         std::copy(x.begin(), x.end(), p.begin());
         (void)apply_all(p);

@@ -64,7 +64,7 @@ class YieldingSolids {
     // it, and what else takes part in S; otherwise `velocity` is empty.
     struct Taken {
         bool again = false;  // the equation has changed by what came out and must be solved again
-        double share = 1;    // of the way from the last result to this one that they went
+        double share = 1;    // of the way from the last result to this one that all went, rigid ones too
     };
     virtual Taken take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) = 0;
 };

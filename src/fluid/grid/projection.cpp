@@ -175,9 +175,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     // What came out may change the elastic solids' equation: where they touch something, or how far they
     // turn.
     while (report.solve.converged) {
-        const YieldingSolids::Taken taken = yielding_term.take(x);
-        if (taken.share < 1) body_term.move(x);
-        if (!taken.again) break;
+        if (!yielding_term.take(x)) break;
         report.solve.converged = yielding_term.linearize();
         if (!report.solve.converged) return report;
         solve_once(solver.tolerance);

@@ -197,8 +197,8 @@ void YieldingTerm::move(const std::vector<double>& x) {
     for (std::size_t n = 0; n < seen_.size(); ++n) seen_[n] += velocity_[n];
 }
 
-YieldingSolids::Taken YieldingTerm::take(std::vector<double>& x) {
-    if (!solids_) return {};
+bool YieldingTerm::take(std::vector<double>& x) {
+    if (!solids_) return false;
     std::span<const Vec3> velocity;
     if (dear()) velocity = found_;
     if (together_) velocity = seen_;
@@ -209,7 +209,7 @@ YieldingSolids::Taken YieldingTerm::take(std::vector<double>& x) {
             seen_[n] = last_seen_[n] + share * (seen_[n] - last_seen_[n]);
     }
     if (taken.again) last_x_ = x, last_seen_ = seen_;
-    return taken;
+    return taken.again;
 }
 
 void YieldingTerm::add(std::span<const double> x, std::span<double> y) const {

@@ -54,9 +54,6 @@ class BodyTerm {
     void add_outflow(std::vector<double>& to, double sign) const {
         add_outflow(to, sign, [&](std::size_t b) { return bodies_[b].motion; });
     }
-    // Solves for x with their velocity among the unknowns.
-    SolveReport solve_keeping(Multigrid& multigrid, const std::vector<double>& rhs, std::vector<double>& x,
-                              const SolveTolerance& tolerance);
     // The motion that x gives them.
     void move(const std::vector<double>& x);
 
@@ -88,8 +85,8 @@ class BodyTerm {
     LowRank<double> modes_;
 };
 
-// The elastic solids' part of the solve: J S^-1 J^T, with J down to their nodes [Zarifi17 5.1]. S is
-// eliminated exactly; the pressure is all that is left to solve for.
+// The elastic solids' part of the solve: J S^-1 J^T, with J down to their nodes [Zarifi17 5.1]. Their
+// velocity is eliminated where S has factors, and kept among the unknowns where it has not.
 class YieldingTerm final : public AddedTerm, public KeptUnknowns {
   public:
     // `together`: their equation is not eliminated.
@@ -117,8 +114,8 @@ class YieldingTerm final : public AddedTerm, public KeptUnknowns {
                               const SolveTolerance& tolerance);
     // The motion that x gives them.
     void move(const std::vector<double>& x);
-    // They take it, or a share of the way from the x before, which x then is as well.
-    YieldingSolids::Taken take(std::vector<double>& x);
+    // They take it, or a share of the way from the x before, which x then is as well. Whether to go on.
+    bool take(std::vector<double>& x);
 
     void add(std::span<const double> x, std::span<double> y) const override;
     void add_outflow(std::span<const Vec3> d, std::span<double> y) const override {

@@ -50,23 +50,20 @@ bool update_friction(const std::vector<ElasticContact>& contacts, std::span<cons
                 std::max({change, std::abs(pulls - pulled), c.friction * std::abs(normal - state.normal)});
         }
         state.normal = normal;
-        state.pressed = gap < 0;
     }
     return change > 0.05 * largest;
 }
 
 std::vector<FrictionState> friction_at_start(const std::vector<ElasticContact>& contacts, double dt) {
     std::vector<FrictionState> states(contacts.size());
-    for (std::size_t i = 0; i < contacts.size(); ++i) {
-        states[i].pressed = contacts[i].gap < 0;
+    for (std::size_t i = 0; i < contacts.size(); ++i)
         states[i].normal = contacts[i].stiffness * dt * std::max(0.0, -contacts[i].gap);
-    }
     return states;
 }
 
 std::vector<BlockRow> linearize_contacts(const std::vector<ElasticContact>& contacts, std::span<const Vec3> v,
-                                         double dt, std::vector<FrictionState>& states,
-                                         std::span<Vec3> descent) {
+                                         std::span<const Vec3> rubbing, double dt,
+                                         std::vector<FrictionState>& states, std::span<Vec3> descent) {
     std::vector<BlockRow> rows;
     const auto add = [&](BlockRow row, double stiffness, double slope) {
         for (int k = 0; k < row.count; ++k) descent[row.block[k]] -= slope * row.coefficient[k];
@@ -75,10 +72,11 @@ std::vector<BlockRow> linearize_contacts(const std::vector<ElasticContact>& cont
     };
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         const ElasticContact& c = contacts[i];
-        if (const double gap = gap_at_end(c, v, dt); gap < 0)
-            add(c.normal, c.stiffness * dt * dt, c.stiffness * dt * gap);
         FrictionState& state = states[i];
-        state.damper = c.friction * state.normal * damper_at(sliding_speed(c, v));
+        const double gap = gap_at_end(c, v, dt);
+        state.pressed = gap < 0;
+        if (state.pressed) add(c.normal, c.stiffness * dt * dt, c.stiffness * dt * gap);
+        state.damper = c.friction * state.normal * damper_at(sliding_speed(c, rubbing));
         if (state.damper == 0) continue;
         const std::array<double, 2> slide = sliding(c, v);
         for (int k = 0; k < 2; ++k) add(c.tangent[k], state.damper, state.damper * slide[k]);

@@ -14,7 +14,7 @@ double gap_at_end(const ElasticContact& c, std::span<const Vec3> v, double dt);
 // Friction pulls against the sliding with a share of the pressing impulse, which is the last known one: that
 // makes it the slope of an energy without other minima. Slow sliding meets a damper instead.
 struct FrictionState {
-    bool pressed = false;  // the contact took part in the last solve
+    bool pressed = false;  // the contact takes part in the equation
     double normal = 0;     // the pressing impulse that came out of it [N s]
     double damper = 0;     // what pulls in the equation, for each m/s of sliding [N s^2/m]
 };
@@ -29,11 +29,12 @@ bool update_friction(const std::vector<ElasticContact>& contacts, std::span<cons
 std::vector<FrictionState> friction_at_start(const std::vector<ElasticContact>& contacts, double dt);
 
 // What contacts add to the equation: rows of its second derivative, or more than that where something slides;
-// and minus the gradient, to `descent`. The dampers are those of sliding as with v: they pull more than
-// friction does where it slides faster then, so that what they make smaller friction's energy does as well.
+// and minus the gradient at v, to `descent`. The dampers are those of sliding as with `rubbing`: where that
+// is v itself they pull more than friction does at any other speed, so that what makes their energy smaller
+// makes friction's smaller as well.
 std::vector<BlockRow> linearize_contacts(const std::vector<ElasticContact>& contacts, std::span<const Vec3> v,
-                                         double dt, std::vector<FrictionState>& states,
-                                         std::span<Vec3> descent);
+                                         std::span<const Vec3> rubbing, double dt,
+                                         std::vector<FrictionState>& states, std::span<Vec3> descent);
 
 double contact_energy(const std::vector<ElasticContact>& contacts, const std::vector<FrictionState>& states,
                       std::span<const Vec3> v, double dt);

@@ -141,7 +141,6 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
     contacts_ = std::move(contacts);
     friction_ = friction_at_start(contacts_, dt);
     // Newton's method begins with the contacts that there would be if nothing changed its velocity.
-    pressed_.assign(contacts_.size(), 0);
     impulse_.clear();
     descent_.resize(v_.size());
 }
@@ -265,7 +264,8 @@ bool ElasticEquation::linearize(bool elasticity) {
     const std::vector<Vec3>& towards = rounds_ == 1 ? before_ : v_;
     last_push_ = std::move(contact_push_);
     contact_push_.assign(descent_.size(), {});
-    std::vector<BlockRow> rows = linearize_contacts(contacts_, towards, dt_, friction_, contact_push_);
+    std::vector<BlockRow> rows =
+        linearize_contacts(contacts_, towards, towards, dt_, friction_, contact_push_);
     // The springs' forces are linear: what they are at v follows from what they are at `towards`.
     for (const BlockRow& row : rows) {
         double change = 0;
@@ -276,8 +276,6 @@ bool ElasticEquation::linearize(bool elasticity) {
     }
     for (std::size_t n = 0; n < descent_.size(); ++n) descent_[n] += contact_push_[n];
     contact_rows_ = rows;
-    for (std::size_t i = 0; i < contacts_.size(); ++i)
-        pressed_[i] = gap_at_end(contacts_[i], towards, dt_) < 0;
     for (const Body& s : bodies_) {
         leave_out(s.held, std::span(descent_).subspan(s.first));
         leave_out(s.held, int(s.first), rows);
@@ -388,16 +386,16 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
     } else {
         impulse_.assign(impulse.begin(), impulse.end());
     }
-    const double correction =
-        share * dt_ / edge_ *
-        parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) { return length(way[n]); });
+    const double correction = dt_ / edge_ * parallel_max(std::int64_t(nodes_), grain, 0, [&](std::int64_t n) {
+                                  return length(way[n]);
+                              });
     v_ = std::move(v);
     settled_ = correction < most_jump;
     // Pressing forces while nodes still jump are not those that rub.
     bool again = share < 1 || (settled_ && update_friction(contacts_, v_, dt_, friction_));
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const bool closed = gap_at_end(contacts_[i], v_, dt_) < 0;
-        again |= closed != bool(pressed_[i]) || (closed && !settled_);
+        again |= closed != friction_[i].pressed || (closed && !settled_);
     }
     if (!std::isfinite(correction)) failed_ = true;
     return {may_go_on() && (again || (rounds_ < most_ && correction > tolerance_)), share};

@@ -18,6 +18,7 @@
 #include "solid/elastic/contact_terms.h"
 #include "solid/elastic/elastic_body.h"
 #include "solid/elastic/elastic_step.h"
+#include "solid/rigid/rigid_body.h"
 
 namespace flotsam {
 
@@ -79,8 +80,9 @@ class ElasticEquation {
 
     // Whether a further round is allowed.
     bool may_go_on() const;
-    Twist partner_motion(std::size_t partner) const {
-        return {v_[nodes_ + 2 * partner], v_[nodes_ + 2 * partner + 1]};
+    // What contacts give a partner, at the velocity that was taken last.
+    Impulse partner_push(std::size_t partner) const {
+        return {contact_push_[nodes_ + 2 * partner], contact_push_[nodes_ + 2 * partner + 1]};
     }
     int newton_steps() const { return rounds_; }
     bool failed() const { return failed_; }
@@ -134,7 +136,6 @@ class ElasticEquation {
     std::vector<RigidPartner> partners_;
     std::vector<ElasticContact> contacts_;
     std::vector<FrictionState> friction_;
-    std::vector<char> pressed_;  // contacts that take part in S
     std::size_t nodes_ = 0;
     double dt_ = 0, edge_ = 0, tolerance_ = 0;
     int most_ = 1, rounds_ = 0;

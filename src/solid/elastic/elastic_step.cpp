@@ -197,6 +197,10 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         return sum;
     };
     std::vector<FrictionState> states = friction_at_start(contacts, dt);
+    // v = 0 is no more than a beginning: things rub as they slid before.
+    std::vector<Vec3> before_step = v;
+    for (const Share& s : shares)
+        std::copy(s.velocity.begin(), s.velocity.end(), part(s, before_step).begin());
     const auto total = [&](std::vector<Vec3>& u) {
         double sum = partner_energy(u) + contact_energy(contacts, states, u, dt);
         for (Share& s : shares) sum += energy(s, part(s, u));
@@ -221,7 +225,8 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
             descent[nodes + 2 * p] = partners[p].mass * (partners[p].free.velocity - v[nodes + 2 * p]);
             descent[nodes + 2 * p + 1] = partners[p].inertia * (partners[p].free.spin - v[nodes + 2 * p + 1]);
         }
-        system.rows = linearize_contacts(contacts, v, dt, states, descent);
+        system.rows =
+            linearize_contacts(contacts, v, report.newton_steps == 0 ? before_step : v, dt, states, descent);
         // Held nodes feel contacts but do not give way.
         for (const Share& s : shares) {
             leave_out(s.held, part(s, descent));
