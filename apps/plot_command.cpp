@@ -29,7 +29,7 @@ std::string progress_text(const RunTables& run) {
 int plot_command(const PlotOptions& options) {
     const RunTables run = read_run_tables(options.run);
     for (const std::string& warning : run.warnings) fmt::print(stderr, "warning: {}\n", warning);
-    std::vector<Picture> pictures;
+    std::vector<ChartFile> pictures;
     for (const NamedChart& named : charts_of(run))
         pictures.push_back({named.name + ".svg", named.chart.title, svg_of(named.chart)});
     const std::filesystem::path folder = options.out.empty() ? options.run / "plots" : options.out;

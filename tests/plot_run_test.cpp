@@ -276,7 +276,7 @@ TEST_CASE("on a full disk the finished charts stay, and no half ones") {
     SmallDisk disk("64k");
     if (!disk.mounted()) return;
     const std::string svg(20000, 'x');
-    std::vector<Picture> pictures;
+    std::vector<ChartFile> pictures;
     for (const char* name : {"a.svg", "b.svg", "c.svg", "d.svg"}) pictures.push_back({name, name, svg});
     CHECK_THROWS_WITH_AS(write_gallery(disk / "plots", "t", {}, pictures), doctest::Contains("No space left"),
                          IoError);
@@ -304,9 +304,9 @@ TEST_CASE("validation rows and curves become pictures") {
                           "Someone 1999",
                           {{0, 1}, {1, 2}},
                           {{0, 1.1}, {1, 2.1}}});
-    const std::vector<Picture> pictures = validation_pictures(rows, curves);
+    const std::vector<ChartFile> pictures = validation_pictures(rows, curves);
     REQUIRE(pictures.size() == 2);  // both resolutions in one chart
-    for (const Picture& picture : pictures) CHECK(xml_problem(picture.svg) == "");
+    for (const ChartFile& picture : pictures) CHECK(xml_problem(picture.svg) == "");
     CHECK(contains(pictures[0].svg, "3 passed, 2 failed"));
     CHECK(contains(pictures[0].svg, "0.7, must be above 0"));
     for (const char* text : {"Level &amp; more", "Someone 1999", "32 cells", "64 cells", "level [m]"})

@@ -17,7 +17,7 @@ std::string file_name_of(const std::string& text) {
 }
 
 void write_gallery(const std::filesystem::path& folder, const std::string& title,
-                   const std::vector<std::string>& facts, const std::vector<Picture>& pictures) {
+                   const std::vector<std::string>& facts, const std::vector<ChartFile>& pictures) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) throw disk_error("make the folder", folder, error.value());
@@ -32,7 +32,7 @@ void write_gallery(const std::filesystem::path& folder, const std::string& title
         xml_text(title));
     for (const std::string& fact : facts) page += fmt::format("<p>{}</p>\n", xml_text(fact));
     page += "<main>\n";
-    for (const Picture& picture : pictures) {
+    for (const ChartFile& picture : pictures) {
         write_file(folder / picture.file, picture.svg);
         page += fmt::format("<a href=\"{0}\"><img src=\"{0}\" alt=\"{1}\"/></a>\n", xml_text(picture.file),
                             xml_text(picture.title));

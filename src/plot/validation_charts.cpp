@@ -72,8 +72,8 @@ void add(std::vector<Comparison>& comparisons, const ValidationCurve& curve, boo
 
 }  // namespace
 
-std::vector<Picture> validation_pictures(const std::vector<ValidationRow>& rows,
-                                         const std::vector<ValidationCurve>& curves) {
+std::vector<ChartFile> validation_pictures(const std::vector<ValidationRow>& rows,
+                                           const std::vector<ValidationCurve>& curves) {
     const bool several_methods = std::any_of(rows.begin(), rows.end(), [&](const ValidationRow& row) {
         return row.method != rows.front().method;
     });
@@ -88,7 +88,7 @@ std::vector<Picture> validation_pictures(const std::vector<ValidationRow>& rows,
     scores.note = fmt::format("{} passed, {} failed", passed, rows.size() - passed);
     if (!rows.empty() && !several_methods) scores.note += fmt::format("; method {}", rows.front().method);
 
-    std::vector<Picture> pictures{{"scores.svg", scores.title, svg_of(scores)}};
+    std::vector<ChartFile> pictures{{"scores.svg", scores.title, svg_of(scores)}};
     std::vector<Comparison> comparisons;
     for (const ValidationCurve& curve : curves) add(comparisons, curve, several_methods);
     for (std::size_t n = 0; n < comparisons.size(); ++n)

@@ -9,7 +9,7 @@
 namespace flotsam {
 
 // All rows against their tolerances, and the curves of each case against their references.
-std::vector<Picture> validation_pictures(const std::vector<ValidationRow>& rows,
-                                         const std::vector<ValidationCurve>& curves);
+std::vector<ChartFile> validation_pictures(const std::vector<ValidationRow>& rows,
+                                           const std::vector<ValidationCurve>& curves);
 
 }  // namespace flotsam

@@ -88,8 +88,8 @@ BulletPiece::BulletPiece(BulletPiece&&) noexcept = default;
 BulletPiece& BulletPiece::operator=(BulletPiece&&) noexcept = default;
 BulletPiece::~BulletPiece() = default;
 
-std::optional<Separation> separation(const BulletPiece& a, const Pose& pose_a, const BulletPiece& b,
-                                     const Pose& pose_b, double reach) {
+std::optional<SeparatingPlane> separation(const BulletPiece& a, const Pose& pose_a, const BulletPiece& b,
+                                          const Pose& pose_b, double reach) {
     const BulletPiece::Core &core_a = *a.core_, &core_b = *b.core_;
     const auto in_world = [](const Pose& body, const Pose& piece) {
         return Pose{body.to_world(piece.position), body.rotation * piece.rotation};
@@ -105,7 +105,7 @@ std::optional<Separation> separation(const BulletPiece& a, const Pose& pose_a, c
     btPointCollector nearest;
     detector.getClosestPoints(input, nearest, nullptr);
     if (!nearest.m_hasResult || nearest.m_distance > reach) return {};
-    return Separation{from_bullet(nearest.m_normalOnBInWorld), from_bullet(nearest.m_pointInWorld)};
+    return SeparatingPlane{from_bullet(nearest.m_normalOnBInWorld), from_bullet(nearest.m_pointInWorld)};
 }
 
 HullFaces convex_hull(const std::vector<Vec3>& points) {

@@ -18,7 +18,7 @@ struct HullFaces {
 };
 HullFaces convex_hull(const std::vector<Vec3>& points);
 
-struct Separation {
+struct SeparatingPlane {
     Vec3 normal;  // from b to a
     Vec3 point;   // on b, nearest to a
 };
@@ -32,8 +32,8 @@ class BulletPiece {
     ~BulletPiece();
 
   private:
-    friend std::optional<Separation> separation(const BulletPiece& a, const Pose& pose_a,
-                                                const BulletPiece& b, const Pose& pose_b, double reach);
+    friend std::optional<SeparatingPlane> separation(const BulletPiece& a, const Pose& pose_a,
+                                                     const BulletPiece& b, const Pose& pose_b, double reach);
     struct Core;
     std::unique_ptr<Core> core_;
 };
@@ -41,7 +41,7 @@ class BulletPiece {
 // The direction in which two pieces are nearest to each other, or overlap least; nothing when they are
 // farther apart than `reach` [m]. Poses are those of the pieces' bodies. Corners are taken as slightly
 // rounded.
-std::optional<Separation> separation(const BulletPiece& a, const Pose& pose_a, const BulletPiece& b,
-                                     const Pose& pose_b, double reach);
+std::optional<SeparatingPlane> separation(const BulletPiece& a, const Pose& pose_a, const BulletPiece& b,
+                                          const Pose& pose_b, double reach);
 
 }  // namespace flotsam

@@ -168,7 +168,7 @@ struct ContactShapes::Parts {
                 if (!overlap(grown(places[a].pieces[i], reach), places[b].pieces[j])) continue;
                 const PlacedPiece piece_a{solid_a.pieces[i], placed[a].pose},
                     piece_b{solid_b.pieces[j], placed[b].pose};
-                const std::optional<Separation> apart =
+                const std::optional<SeparatingPlane> apart =
                     separation(piece_a.piece.bullet, piece_a.pose, piece_b.piece.bullet, piece_b.pose, reach);
                 if (!apart) continue;
                 const Vec3 normal = apart->normal;
