@@ -390,7 +390,8 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
                                   return length(way[n]);
                               });
     v_ = std::move(v);
-    settled_ = correction < most_jump;
+    // The first round goes from rest: how far says nothing, and where it is the only one it is all there is.
+    settled_ = correction < most_jump || (rounds_ == 1 && most_ == 1);
     // Pressing forces while nodes still jump are not those that rub.
     bool again = share < 1 || (settled_ && update_friction(contacts_, v_, dt_, friction_));
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
