@@ -4,6 +4,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck disable=SC2016  # awk's own variables
 twice=$(find src apps bench -name '*.h' -o -name '*.cpp' | sort | xargs awk '
     FNR == 1 { hidden = 0 }
     /^namespace \{/ { hidden = 1 }

@@ -160,8 +160,8 @@ SolveReport YieldingTerm::solve_together(const PressureSystem& system, double dt
     const bool factors = settings.inspect || coupled_form(settings.name) == CoupledForm::factored;
     const CoupledSystem all = coupled(system, std::move(assembled), dt, rhs, factors);
     if (settings.inspect) settings.inspect(all);
-    std::vector<double> p;
-    for (const std::int64_t n : cell) p.push_back(to_pressure * x[n]);
+    std::vector<double> p(cell.size());
+    for (std::size_t r = 0; r < p.size(); ++r) p[r] = to_pressure * x[cell[r]];
     const SolveReport report = flotsam::solve(all, settings, p, seen_);
     for (std::size_t r = 0; r < p.size(); ++r) x[cell[r]] = p[r] / to_pressure;
     return report;
