@@ -323,3 +323,27 @@ TEST_CASE(
     CHECK(rest.sealed.size() == 1);
     CHECK(!leave_out_slits(rest, obstacles.open_volume));
 }
+
+TEST_CASE("a particle between two crates that close on each other leaves along their faces") {
+    Domain domain;
+    domain.cells = {24, 24, 24};
+    domain.h = 1.0 / 24;
+    const SolidShape crate = solid_box({0.16, 0.12, 0.14});
+    const Rotation tilted = Rotation::about({3, -1, 2}, 0.9);
+    const Vec3 up = tilted * Vec3{0, 1, 0}, center{0.5, 0.45, 0.5};
+    for (const double left : {2e-5, 5e-6, -2e-5}) {  // between them; contacts may let them overlap a little
+        const Pose lower{center, tilted}, before{center + (0.12 + 5e-3) * up, tilted},
+            after{center + (0.12 + left) * up, tilted};
+        const std::vector<Obstacle> obstacles{{crate.distance, lower, lower, 1.0, {}, nullptr},
+                                              {crate.distance, before, after, 1.0, {}, nullptr}};
+        for (int i = 0; i < 50; ++i) {
+            CAPTURE(left);
+            CAPTURE(i);
+            const Vec3 from =
+                center + tilted * Vec3{0.07 * test::noise(i), 0.06 + 2.5e-3, 0.06 * test::noise(i + 99)};
+            const Vec3 to = Confines(domain, obstacles).stop(from, from);
+            for (const Obstacle& o : obstacles) CHECK(o.distance(to) > 0);
+            CHECK(length(to - from) < 0.2);
+        }
+    }
+}
