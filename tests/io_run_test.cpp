@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <stdexcept>
 
 #include "geometry/shape.h"
 #include "io/atomic_file.h"
@@ -164,6 +165,20 @@ TEST_CASE("stopped by Ctrl-C and resumed equals never stopped") {
     SmallRun other;
     other.hash = "changed";
     CHECK_THROWS_WITH_AS(other.run(scratch / "whole", true), doctest::Contains("another scene"), UserError);
+}
+
+TEST_CASE("killed after its last frame, before all is written, a run is not complete") {
+    // What is written at the end is lost, as when the power goes: frame 8 has a checkpoint of its own
+    // otherwise.
+    struct PowerCut : Observer {
+        void on_finish(World&, int, bool) override { throw std::runtime_error("dark"); }
+    } cut;
+    const ScratchFolder scratch;
+    SmallRun run;
+    run.run(scratch / "whole");
+    CHECK_THROWS(run.run(scratch / "cut", false, false, {&cut}));
+    CHECK(run.run(scratch / "cut", true).end == RunResult::End::completed);
+    CHECK(different_results(run_results(scratch / "cut"), run_results(scratch / "whole")) == "");
 }
 
 TEST_CASE("damaged checkpoints are passed over, and without any the run begins anew") {

@@ -32,8 +32,9 @@ class Checkpointer : public Observer {
     void on_start(const World& world, int) override {
         if (world.step > 0) saved_step_ = world.step;
     }
+    // The last frame's comes when the others have finished: a run with a checkpoint there is complete.
     void on_frame(World& world, int frame) override {
-        if (every_ > 0 && frame % every_ == 0) write(world, frame);
+        if (every_ > 0 && frame % every_ == 0 && frame < driver_.last_frame()) write(world, frame);
     }
     void on_finish(World& world, int frame, bool) override { write(world, frame); }
 
