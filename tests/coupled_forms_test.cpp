@@ -14,11 +14,10 @@ namespace {
 
 const char* const forms[] = {"spd", "indefinite-bicgstab", "indefinite-minres"};
 
+const char* const askew = "position = [0.52, 0.4, 0.47]\nrotation = { axis = [1, 2, 3], degrees = 35 }";
 // A pool with an elastic block in it, turned against the grid; `more` holds it, or not.
-Scenario pool(
-    double density, const std::string& more = "",
-    const char* place = "position = [0.52, 0.4, 0.47]\nrotation = { axis = [1, 2, 3], degrees = 35 }",
-    const char* cells = "[2, 3, 2]") {
+Scenario pool(double density, const std::string& more = "", const char* place = askew,
+              const char* cells = "[2, 3, 2]") {
     return parse_scene(
                fmt::format(R"(
 [scene]
@@ -142,8 +141,7 @@ TEST_CASE("all forms give what eliminating the solids gives, pinned or free, lig
 }
 
 TEST_CASE("a mesh too large for factors gives what the forms give, held or beside rigid bodies") {
-    const char* const turned = "position = [0.52, 0.4, 0.47]\nrotation = { axis = [1, 2, 3], degrees = 35 }";
-    const Scenario scenario = pool(1000, pin, turned, "[15, 17, 15]");
+    const Scenario scenario = pool(1000, pin, askew, "[15, 17, 15]");
     const ElasticMesh& mesh = *scenario.solids[0].elastic.mesh;
     REQUIRE(!choose_preconditioner(mesh.pattern, mesh.rest.nodes)->exact());
     CutCell scheme;

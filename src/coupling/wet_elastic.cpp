@@ -75,12 +75,9 @@ std::vector<Vec3> WetElastic::push() const {
 
 SolidEquation WetElastic::equation(bool factors) const {
     SolidEquation equation = equation_.equation(factors);
-    if (coupling_ == ElasticCoupling::damping) {
-        equation.from.assign(elastic_.begin(), elastic_.begin() + std::ptrdiff_t(known_.size()));
-        equation.push = known_;
-        return equation;
-    }
-    for (std::size_t n = 0; n < known_.size(); ++n) equation.push[n] += known_[n];
+    equation.from.assign(from().begin(), from().begin() + std::ssize(known_));
+    equation.push = push();
+    equation.push.resize(known_.size());
     return equation;
 }
 

@@ -129,10 +129,9 @@ void YieldingTerm::keep_sealed(std::vector<std::vector<std::int64_t>>& sealed) c
 }
 
 void YieldingTerm::add_known_outflow(std::vector<double>& to, double sign) const {
-    if (together_)
-        map_.scatter(solids_->equation(false).from, to, sign);
-    else if (solids_)
-        map_.scatter(dear() ? solids_->from().first(known_.size()) : solids_->free(), to, sign);
+    if (!solids_) return;
+    const bool kept = together_ || dear();
+    map_.scatter(kept ? solids_->from().first(known_.size()) : solids_->free(), to, sign);
 }
 
 CoupledSystem YieldingTerm::coupled(const PressureSystem& system, AssembledNetwork assembled, double dt,

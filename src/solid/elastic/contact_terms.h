@@ -30,8 +30,8 @@ std::vector<FrictionState> friction_at_start(const std::vector<ElasticContact>& 
 
 // What contacts add to the equation: rows of its second derivative, or more than that where something slides;
 // and minus the gradient at v, to `descent`. The dampers are those of sliding as with `rubbing`: where that
-// is v itself they pull more than friction does at any other speed, so that what makes their energy smaller
-// makes friction's smaller as well.
+// is v itself their energy touches friction's there and lies above it elsewhere: what makes it smaller makes
+// friction's smaller as well.
 std::vector<BlockRow> linearize_contacts(const std::vector<ElasticContact>& contacts, std::span<const Vec3> v,
                                          std::span<const Vec3> rubbing, double dt,
                                          std::vector<FrictionState>& states, std::span<Vec3> descent);

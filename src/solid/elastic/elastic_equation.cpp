@@ -452,8 +452,6 @@ SolidEquation ElasticEquation::equation(bool factors) const {
     equation.rows = system_.rows;
     for (const BlockRow& row : contact_rows_)
         if (factors && row.stiffness > 0) equation.factors.push_back(row);
-    equation.from.assign(v_.begin(), v_.begin() + std::ptrdiff_t(nodes_));
-    equation.push.assign(descent_.begin(), descent_.begin() + std::ptrdiff_t(nodes_));
     equation.before.assign(before_.begin(), before_.begin() + std::ptrdiff_t(nodes_));
     return equation;
 }

@@ -57,9 +57,9 @@ class ElasticEquation {
     void multiply(std::span<const Vec3> d, std::span<Vec3> w) const { system_.multiply(d, w); }
     void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const;
     void hold(std::span<Vec3> w) const;  // makes them zero in directions that are held
-    // S, f - S v and the rest of what there is to know, on the nodes; partners must not be. With `factors`,
-    // of linear and corotational material: the latter's K then lacks how rotations change, which is no sum of
-    // squares of six numbers for each element [Zarifi17 Eq. 5.37-5.39].
+    // S and what it is made of, on the nodes; partners must not be. `from` and `push` are the caller's. With
+    // `factors`, of linear and corotational material: the latter's K then lacks how rotations change, which
+    // is no sum of squares of six numbers for each element [Zarifi17 Eq. 5.37-5.39].
     SolidEquation equation(bool factors) const;
     // Takes the result and the impulses that gave it. From the second round on no further than the energy of
     // all falls: where impulses answer linearly to v, any share of the way is as good a result as its ends.
