@@ -518,8 +518,8 @@ double Multigrid::unknowns() const {
     });
 }
 
-SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
-                             const SolveTolerance& tolerance) {
+SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance,
+                             const Pause& pause) {
     const Tiling& tiling = network_.tiling();
     const std::size_t values = tiling.value_count() + block;
     TileVector<float>&single_r = levels_.front().b, &z = levels_.front().x;
@@ -568,7 +568,12 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x,
     double residual = residual_from_x();
     std::fill(p.begin(), p.end(), 0.0);
     double rz = 0;
+    bool paused = !pause.stop;
     while (residual > wanted && report.iterations < tolerance.max_iterations) {
+        if (!paused && residual <= pause.relative * norm) {
+            paused = true;
+            if (pause.stop()) return report;
+        }
         const double rz_before = rz;
         rz = cycle();  // z from r
         const double beta = report.iterations > 0 ? rz / rz_before : 0;

@@ -53,7 +53,8 @@ class Multigrid {
 
     // Solves (A + J C J^T + B) x = b; both in tile order, zero where there is no unknown. `x` is the first
     // guess and the result.
-    SolveReport solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance);
+    SolveReport solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance,
+                      const Pause& pause = {});
 
     // One V-cycle on `residual`: what the preconditioner makes of it.
     std::vector<float> precondition(std::span<const double> residual);

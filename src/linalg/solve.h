@@ -13,6 +13,13 @@ struct SolveTolerance {
     int max_iterations = 2000;
 };
 
+// Halfway through a solve, when the residual is `relative` to the right-hand side's norm, x is a rough
+// solution: `stop` may look at it and say that another right-hand side is wanted. If not, the solve goes on.
+struct Pause {
+    double relative = 0;
+    std::function<bool()> stop{};
+};
+
 struct CoupledSystem;
 
 struct SolverSettings {

@@ -99,6 +99,17 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
 
     stop_at_closed_sides(u, domain);
 
+    // Where to start: at the potential of the last step; where there was no liquid then, at the mean around.
+    const auto guess = [&](Int3 c) {
+        if (const double last = potential(c); last != 0) return last;
+        double sum = 0;
+        int count = 0;
+        for (int side = 0; side < 6; ++side)
+            if (const double beside = potential(c + unit(side / 2) * (side % 2 ? 1 : -1)); beside != 0)
+                sum += beside, ++count;
+        return count > 0 ? sum / count : system.density * system.datum;
+    };
+
     // What flows out of each cell, and what the surface's known potential does about it [Zarifi17 Eq. 4.38].
     std::vector<double> b(tiling.value_count(), 0.0), x(tiling.value_count(), 0.0);
     parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
@@ -114,7 +125,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
                                   system.surface_potential(c, axis, direction, f.reach);
                 });
             b[slot * block + local] = inflow;
-            x[slot * block + local] = (potential(c) / system.density - system.datum) * to_unknown;
+            x[slot * block + local] = (guess(c) / system.density - system.datum) * to_unknown;
         });
     });
 
@@ -133,7 +144,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     if (!assembled)
         multigrid.emplace(system.network, body_term.modes(),
                           yielding_term.answers() ? &yielding_term : nullptr, yielding_term.guess());
-    const auto solve_once = [&](const SolveTolerance& tolerance) {
+    const auto solve_once = [&](const Pause& pause = {}) {
         std::vector<double> rhs = b;
         body_term.add_known_outflow(rhs, -1);
         yielding_term.add_known_outflow(rhs, -1);
@@ -149,37 +160,46 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         if (yielding_term.together())
             report.solve = yielding_term.solve_together(system, dt, solver, rhs, x);
         else if (assembled)
-            report.solve = solve_iccg(system.network, body_term.modes(), rhs, x, tolerance);
+            report.solve = solve_iccg(system.network, body_term.modes(), rhs, x, solver.tolerance);
         else if (yielding_term.dear())
-            report.solve = yielding_term.solve_keeping(*multigrid, rhs, x, tolerance);
+            report.solve = yielding_term.solve_keeping(*multigrid, rhs, x, solver.tolerance);
         else
-            report.solve = multigrid->solve(rhs, x, tolerance);
+            report.solve = multigrid->solve(rhs, x, solver.tolerance, pause);
         report.solve.iterations += before;
         body_term.move(x);
         yielding_term.move(x);
     };
+    const auto agree = [&](int most_rounds) {
+        for (int round = 0; round < most_rounds && report.solve.converged && respond(bodies); ++round)
+            solve_once();
+    };
     // Contacts and the pressure agree after a few rounds, each from where the last one ended. Until they do,
     // a rough solution is enough for them to be found.
-    SolveTolerance rough = solver.tolerance;
-    rough.relative = std::max(rough.relative, 1e-3);
-    const auto agree = [&](const SolveTolerance& tolerance, int most_rounds) {
-        for (int round = 0; round < most_rounds && report.solve.converged && respond(bodies); ++round)
-            solve_once(tolerance);
-    };
-    if (respond) {
-        solve_once(rough);
-        agree(rough, 6);
+    if (respond && multigrid && !yielding_term.dear()) {
+        bool changed_motion = true;
+        const Pause rough{std::max(solver.tolerance.relative, 1e-3), [&] {
+                              body_term.move(x);
+                              yielding_term.move(x);
+                              return changed_motion = respond(bodies);
+                          }};
+        for (int round = 0; round < 6 && report.solve.converged && changed_motion; ++round) {
+            changed_motion = false;
+            solve_once(rough);
+        }
+        if (changed_motion) solve_once();
+        agree(2);
+    } else {
+        solve_once();
+        if (respond) agree(8);
     }
-    solve_once(solver.tolerance);
-    if (respond) agree(solver.tolerance, 2);
     // What came out may change the elastic solids' equation: where they touch something, or how far they
     // turn.
     while (report.solve.converged) {
         if (!yielding_term.take(x)) break;
         report.solve.converged = yielding_term.linearize();
         if (!report.solve.converged) return report;
-        solve_once(solver.tolerance);
-        if (respond) agree(solver.tolerance, 2);
+        solve_once();
+        if (respond) agree(2);
     }
     report.solve.milliseconds = watch.lap();
     const bool moving = !bodies.empty() || yielding_term;
