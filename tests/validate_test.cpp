@@ -114,17 +114,18 @@ TEST_CASE("a floating cylinder swings as linear theory says, coarsely") {
     CHECK(kept == 1);
 }
 
-TEST_CASE("a cylinder falls into water nearly as the experiment says, at first") {
-    // Later it is too fast, docs/validation.md.
+TEST_CASE("a cylinder falls into water as boundary elements say, and as the experiment does for a while") {
+    // At t* = 1.131 the boundary elements are off from the experiment by as much as we are,
+    // docs/validation.md.
     int kept = 0;
     for (const ValidationRow& row : rows_of("cylinder-entry", true)) {
         CHECK(std::isfinite(row.error_percent()));
-        CHECK(row.error_percent() < 30);
-        if (row.quantity.ends_with("0.100, off by") || row.quantity.ends_with("0.277, off by") ||
-            row.quantity.ends_with("0.378, off by"))
-            check(row), ++kept;
+        CHECK(row.error_percent() < 20);
+        const bool late =
+            row.quantity.ends_with("1.131, off by") || row.quantity == "worst depth, off by / D";
+        if (!late) check(row), ++kept;
     }
-    CHECK(kept == 3);
+    CHECK(kept == 5);
 }
 
 TEST_CASE("elastic beams, bars and sheets bend as they should, and turn freely") {

@@ -272,6 +272,9 @@ void validate_cylinder_entry(const ValidationRun& run) {
                                          {0, depth + 0.5 * diameter, 0.5 * domain.h}, 0.5, 0.5));
         s.solids[0].rigid.locked = only_heave;
         s.solids[0].rigid.velocity = {0, -speed, 0};
+        // Water that is thrown aside leaves the cylinder. If it clings, its suction pulls the cylinder down,
+        // 11 % of D deeper at t* = 1 at any resolution.
+        s.liquid.separation = make_scheme(run.method)->capabilities().separation;
         s.time.frames_per_second = 240;
         TimeSeries fall;
         simulate(s, run.method, 1.2 * unit_time, [&](const World& world, double) {
