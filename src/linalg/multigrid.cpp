@@ -240,20 +240,23 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
     : network_(network), modes_(modes), added_(added) {
     const auto add_level = [&](Network<float> level, LowRank<float> level_modes) {
         const std::size_t values = level.tiling().value_count() + block;
-        LowRank<float>::Smoothing smoothing = level_modes.smoothing(inverse_diagonal(level, level_modes));
-        for (const auto& [cell, value] : smoothing.extra) level.add_to_smoothing(cell, value);
-        std::vector<float> inverse = inverse_diagonal(level, level_modes);
-        std::vector<float> own_inverse = smoothing.own ? inverse_diagonal(level, *smoothing.own) : inverse;
         levels_.push_back({std::move(level),
                            std::move(level_modes),
-                           std::move(smoothing),
-                           std::move(inverse),
-                           std::move(own_inverse),
+                           {},
+                           {},
+                           {},
                            {},
                            TileVector<float>(values, 0.0f),
                            TileVector<float>(values, 0.0f),
                            TileVector<float>(values, 0.0f),
                            {}});
+    };
+    const auto prepare_smoothing = [](Level& level) {
+        level.smoothing = level.modes.smoothing(inverse_diagonal(level.network, level.modes));
+        for (const auto& [cell, value] : level.smoothing.extra) level.network.add_to_smoothing(cell, value);
+        level.inverse = inverse_diagonal(level.network, level.modes);
+        level.own_inverse =
+            level.smoothing.own ? inverse_diagonal(level.network, *level.smoothing.own) : level.inverse;
     };
     Network<float> single = in_single_precision(network);
     for (const AddedGuess::Ground& ground : guess.grounds) {
@@ -277,6 +280,7 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
         // cheaper than smoothing.
         if (fine.network.tiling().tile_count() == 1 && 6 * all_modes.groups() >= block) break;
         fine.coarsens = coarsens;
+        prepare_smoothing(fine);
         Network<float> next = coarsen(fine.network, size, coarsens);
         fine.network.forget_grounds();
         LowRank<float> next_modes =
