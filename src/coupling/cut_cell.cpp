@@ -485,6 +485,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");
 
     // Continue the velocity into the air around the liquid.                           [Alg. 3, 10]
+    forget_slits(changed, obstacles, domain);
     MacGrid change = carried;
     for (int axis = 0; axis < 3; ++axis) {
         const Int3 faces = domain.cells + unit(axis);

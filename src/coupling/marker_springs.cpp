@@ -533,6 +533,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");
 
     // Velocity around the liquid, for markers that go there.
+    forget_slits(changed, obstacles, domain);
     for (int axis = 0; axis < 3; ++axis)
         extrapolate(liquid.velocity[axis], changed[axis], domain.cells + unit(axis), margin);
     constrain_velocity(liquid.velocity, obstacles, domain);

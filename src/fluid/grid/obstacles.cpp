@@ -434,13 +434,22 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     return o;
 }
 
+void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles, const Domain& domain) {
+    if (!obstacles.any()) return;
+    for (int axis = 0; axis < 3; ++axis)
+        for_each_cell(known[axis].tiling(), domain.cells + unit(axis), [&](Int3, std::int64_t n) {
+            if (obstacles.open_face[axis][n] < least_heard) known[axis][n] = 0;
+        });
+}
+
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
                         const Field<char>* letting_go) {
     if (!obstacles.any()) return;
     const MacGrid before = u;
     for (int axis = 0; axis < 3; ++axis)
         for_each_cell(u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
-            if (!obstacles.touches[n / Tiling::cells_per_tile] || obstacles.open_face[axis][n] > 0) return;
+            if (!obstacles.touches[n / Tiling::cells_per_tile] || obstacles.open_face[axis][n] >= least_heard)
+                return;
             const Vec3 place = domain.face_center(c, axis);
             const Obstacle& nearest = obstacles.list[obstacles.nearest(c, place)];
             const Vec3 normal = nearest.normal(place, 0.1 * domain.h);
