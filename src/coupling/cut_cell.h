@@ -54,6 +54,8 @@
 //     pressure there would hold it back.
 //   - Slits of less than a cell's volume between touching bodies take no part in the solve (leave_out_slits):
 //     there are more of them than the bodies have freedoms.
+//   - Particles do not take over the velocity in faces of which less than a fifth is open (forget_slits): in the
+//     mouth of a slit it is that of a film.
 //   - A particle that something landing flat leaves no way out goes to the nearest free place (Confines).
 //   - slip < 1 and its drag on bodies are ours (obstacle_drag); the thesis knows free slip only.
 // clang-format on
