@@ -331,19 +331,24 @@ TEST_CASE("a particle between two crates that close on each other leaves along t
     const SolidShape crate = solid_box({0.16, 0.12, 0.14});
     const Rotation tilted = Rotation::about({3, -1, 2}, 0.9);
     const Vec3 up = tilted * Vec3{0, 1, 0}, center{0.5, 0.45, 0.5};
-    for (const double left : {2e-5, 5e-6, -2e-5}) {  // between them; contacts may let them overlap a little
-        const Pose lower{center, tilted}, before{center + (0.12 + 5e-3) * up, tilted},
-            after{center + (0.12 + left) * up, tilted};
-        const std::vector<Obstacle> obstacles{{crate.distance, lower, lower, 1.0, {}, nullptr},
-                                              {crate.distance, before, after, 1.0, {}, nullptr}};
-        for (int i = 0; i < 50; ++i) {
-            CAPTURE(left);
-            CAPTURE(i);
-            const Vec3 from =
-                center + tilted * Vec3{0.07 * test::noise(i), 0.06 + 2.5e-3, 0.06 * test::noise(i + 99)};
-            const Vec3 to = Confines(domain, obstacles).stop(from, from);
-            for (const Obstacle& o : obstacles) CHECK(o.distance(to) > 0);
-            CHECK(length(to - from) < 0.2);
+    const SolidShape plank = solid_box({0.7, 0.12, 0.2});
+    for (const double left : {2e-5, 5e-6, -2e-5})  // between them; contacts may let them overlap a little
+        for (const double lifted : {0.0, 0.02}) {  // both, meanwhile: the lower one is a plank then
+            const Pose lower{center, tilted}, moved{center + lifted * up, tilted},
+                before{center + (0.12 + 5e-3) * up, tilted},
+                after{center + (0.12 + left + lifted) * up, tilted};
+            const std::vector<Obstacle> obstacles{
+                {lifted > 0 ? plank.distance : crate.distance, lower, moved, 1.0, {}, nullptr},
+                {crate.distance, before, after, 1.0, {}, nullptr}};
+            for (int i = 0; i < 50; ++i) {
+                CAPTURE(left);
+                CAPTURE(lifted);
+                CAPTURE(i);
+                const Vec3 from =
+                    center + tilted * Vec3{0.07 * test::noise(i), 0.06 + 2.5e-3, 0.06 * test::noise(i + 99)};
+                const Vec3 to = Confines(domain, obstacles).stop(from, from);
+                for (const Obstacle& o : obstacles) CHECK(o.distance(to) > 0);
+                CHECK(length(to - from) < 0.2);
+            }
         }
-    }
 }

@@ -131,20 +131,21 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
         });
     };
     if (within_reach(near, to)) return to;
-    // Between two faces that lie flat on each other the only ways out are along them.
+    // Between two faces that lie flat on each other the only ways out are along them, wherever they go.
     double deepest = gap;
-    Vec3 across;
+    Vec3 across, base = start;
     for (const int s : near)
         if (const Obstacle& o = obstacles_[s]; o.distance(to) < deepest) {
             deepest = o.distance(to);
             across = o.after.rotation * o.shape->normal(o.after.to_body(to), 0.01 * h);
+            base = o.after.to_world(o.carried(start));
         }
     for (const double radius : {0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0})
         for (int direction = 0; direction < 27; ++direction) {
             const Vec3 way{double(direction % 3 - 1), double(direction / 3 % 3 - 1),
                            double(direction / 9 - 1)};
             for (const Vec3 along : {way, way - dot(way, across) * across}) {
-                const Vec3 p = hold(start + along * (radius * h));
+                const Vec3 p = hold(base + along * (radius * h));
                 if (within_reach(near, p) && within_reach(all_, p)) return p;
             }
         }
