@@ -438,7 +438,8 @@ void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles,
     if (!obstacles.any()) return;
     for (int axis = 0; axis < 3; ++axis)
         for_each_cell(known[axis].tiling(), domain.cells + unit(axis), [&](Int3, std::int64_t n) {
-            if (obstacles.open_face[axis][n] < least_heard) known[axis][n] = 0;
+            if (obstacles.touches[n / Tiling::cells_per_tile] && obstacles.open_face[axis][n] < least_heard)
+                known[axis][n] = 0;
         });
 }
 
