@@ -39,8 +39,6 @@ picture catapult "A block catapults others into a wall of water (Carlson 2004, F
     "scenes/carlson-2004/catapult.toml" "--frame 18 --quality good"
 picture two_balls "A ball of lead and one of wood, thrown into a tank (Carlson 2004, Fig. 2)" \
     "scenes/carlson-2004/two_balls.toml" "--frame 8 --quality good"
-picture gears "Gears thrown on ducks in a pool (Carlson 2004, Fig. 7)" \
-    "scenes/carlson-2004/gears.toml" "--frame 22 --quality good"
 picture boat "A light sphere lies in a boat, a heavy one will sink it (Robinson-Mosher 2008, Fig. 2)" \
     "scenes/robinson-mosher-2008/boat.toml --scale 0.25" "--frame 60 --quality good"
 picture post "Water breaks past a post" \
