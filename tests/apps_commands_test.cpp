@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/places.h"
 #include "tests/program_says.h"
 #include "tests/scratch_folder.h"
 
@@ -93,12 +94,12 @@ TEST_CASE("lists, reference and completion are printed") {
 
 TEST_CASE("a check that was stopped says which command goes on, and that command does") {
     const ScratchFolder folder;
-    const std::string scene = fmt::format("{}/scenes/start/slab.toml", FLOTSAM_SOURCE_DIR);
+    const std::string scene = fmt::format("{}/scenes/start/slab.toml", source_folder());
     const std::string out = (folder / "it's here").string();
     const std::string stopped_check = fmt::format(
         "'{0}' check {1} --set liquid.fill.0.velocity=[0,0,0] --out \"{2}\" 2>&1 & "
         "until [ -e \"{2}/frames/surface_0002.ply\" ]; do sleep 0.01; done; kill -INT $!; wait $!",
-        FLOTSAM_BINARY, scene, out);
+        program_file(), scene, out);
     // bash: a plain sh starts what runs in the background with Ctrl-C ignored.
     std::ofstream(folder / "stopped_check") << "set -m\n" << stopped_check;
     std::FILE* pipe =

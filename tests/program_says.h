@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <string>
 
+#include "tests/places.h"
+
 namespace flotsam {
 
 struct Said {
@@ -16,7 +18,7 @@ struct Said {
 
 // `before`: what a shell line begins with, such as variables.
 inline Said flotsam_says(const std::string& arguments, const std::string& before = "") {
-    std::FILE* pipe = ::popen((before + " '" + FLOTSAM_BINARY + "' " + arguments + " 2>&1").c_str(), "r");
+    std::FILE* pipe = ::popen((before + " '" + program_file() + "' " + arguments + " 2>&1").c_str(), "r");
     REQUIRE(pipe != nullptr);
     Said said;
     char buffer[4096];

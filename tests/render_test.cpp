@@ -16,6 +16,7 @@
 #include "render/stage.h"
 #include "render/tracer.h"
 #include "scene/scene.h"
+#include "tests/places.h"
 
 using namespace flotsam;
 
@@ -91,7 +92,7 @@ bool looks_like(const Picture& picture, const Picture& reference) {
 }
 
 Picture reference(const std::string& name, const Picture& picture) {
-    const std::string file = std::string(FLOTSAM_SOURCE_DIR) + "/tests/reference/" + name + ".png";
+    const std::string file = source_folder() + "/tests/reference/" + name + ".png";
     if (std::getenv("FLOTSAM_WRITE_REFERENCES")) write_file(file, encode_png(picture));
     return decode_png(read_file(file), file);
 }

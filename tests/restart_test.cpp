@@ -14,6 +14,7 @@
 
 #include "io/atomic_file.h"
 #include "io/number_table.h"
+#include "tests/places.h"
 #include "tests/run_results.h"
 #include "tests/scratch_folder.h"
 
@@ -171,7 +172,7 @@ box = { min = [0, 0, 0], max = [0.3, 0.6, 1] }
 class Program {
   public:
     explicit Program(std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), FLOTSAM_BINARY);
+        arguments.insert(arguments.begin(), program_file());
         std::vector<char*> argv;
         argv.reserve(arguments.size() + 1);
         for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -182,7 +183,7 @@ class Program {
             const int nowhere = ::open("/dev/null", O_WRONLY);
             ::dup2(nowhere, STDOUT_FILENO);
             ::dup2(nowhere, STDERR_FILENO);
-            ::execv(FLOTSAM_BINARY, argv.data());
+            ::execv(program_file().c_str(), argv.data());
             ::_exit(127);
         }
     }
@@ -220,7 +221,7 @@ struct Runs {
     }
     // A scene of the repository.
     Runs(const std::string& name, std::vector<std::string> small)
-        : scene_file(fs::path(FLOTSAM_SOURCE_DIR) / "scenes" / name), settings(std::move(small)) {
+        : scene_file(fs::path(source_folder()) / "scenes" / name), settings(std::move(small)) {
         settings.insert(settings.end(), {"output.particles=true", "output.checkpoint_every=3"});
     }
 

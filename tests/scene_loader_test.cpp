@@ -14,6 +14,7 @@
 #include "scene/schema.h"
 #include "scene/suggest.h"
 #include "scene/toml_tree.h"
+#include "tests/places.h"
 
 using namespace flotsam;
 
@@ -403,7 +404,7 @@ TEST_CASE("files that are no scenes are refused") {
 
 TEST_CASE("every scene of the repository loads, also coarser") {
     int count = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(FLOTSAM_SOURCE_DIR "/scenes")) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(source_folder() + "/scenes")) {
         if (entry.path().extension() != ".toml") continue;
         CAPTURE(entry.path().string());
         const Scene scene = load_scene(entry.path());
@@ -450,7 +451,7 @@ TEST_CASE("a mesh can be a fill, and its content counts for the hash") {
 }
 
 TEST_CASE("docs/scene_reference.md is what the table of keys says") {
-    std::ifstream file(FLOTSAM_SOURCE_DIR "/docs/scene_reference.md");
+    std::ifstream file(source_folder() + "/docs/scene_reference.md");
     std::stringstream text;
     text << file.rdbuf();
     const bool same = text.str() == scene_reference();  // a bool, so that a failure does not print both pages

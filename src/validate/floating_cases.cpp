@@ -142,7 +142,7 @@ void validate_heave_cylinder(const ValidationRun& run) {
         {{3.720, -0.6409}, {7.225, 0.3045}, {10.595, -0.2136}}};
     // Half of the tank: its middle plane is a wall that cuts the cylinder. What the cylinder displaces lifts
     // the level everywhere before any crest comes back from the tank's end: 40 a instead of 60 a move the
-    // last extrema by some 0.01.
+    // last extremum by some 0.01.
     constexpr double a = 1, depth = 8 * a, y0 = 0.1 * a, last = 11.2;
     constexpr int radii = 60;
     const double unit_time = std::sqrt(a / g);

@@ -434,11 +434,31 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     return o;
 }
 
+namespace {
+
+// Whether a face is closed or part of a slit.
+bool in_slit(const Obstacles& obstacles, const Domain& domain, Int3 c, int axis, std::int64_t n) {
+    constexpr double narrow = 0.2;
+    const Field<double>& open = obstacles.open_face[axis];
+    if (open[n] == 0) return true;
+    if (open[n] >= narrow) return false;
+    for (int across = 0; across < 3; ++across) {
+        if (across == axis || domain.cells[across] == 1) continue;
+        const auto shut = [&](Int3 beside) {
+            return beside[across] < 0 || beside[across] >= domain.cells[across] || open(beside) < narrow;
+        };
+        if (shut(c - unit(across)) && shut(c + unit(across))) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles, const Domain& domain) {
     if (!obstacles.any()) return;
     for (int axis = 0; axis < 3; ++axis)
-        for_each_cell(known[axis].tiling(), domain.cells + unit(axis), [&](Int3, std::int64_t n) {
-            if (obstacles.touches[n / Tiling::cells_per_tile] && obstacles.open_face[axis][n] < least_heard)
+        for_each_cell(known[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+            if (obstacles.touches[n / Tiling::cells_per_tile] && in_slit(obstacles, domain, c, axis, n))
                 known[axis][n] = 0;
         });
 }
@@ -449,7 +469,7 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
     const MacGrid before = u;
     for (int axis = 0; axis < 3; ++axis)
         for_each_cell(u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
-            if (!obstacles.touches[n / Tiling::cells_per_tile] || obstacles.open_face[axis][n] >= least_heard)
+            if (!obstacles.touches[n / Tiling::cells_per_tile] || !in_slit(obstacles, domain, c, axis, n))
                 return;
             const Vec3 place = domain.face_center(c, axis);
             const Obstacle& nearest = obstacles.list[obstacles.nearest(c, place)];

@@ -109,14 +109,12 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
 
 // In the mouth of a slit between solids a narrow stream may be fast. It is no more than that stream's
 // velocity: given to all that is in the cells beside it, the water there gains momentum that nothing lost,
-// and feeds the stream (a plank lifting off a block threw water about at 1e7 m/s). Faces of which less than
-// this is open are for particles as if they were closed.
-constexpr double least_heard = 0.2;
-
-// Unmarks such faces.
+// and feeds the stream (a plank lifting off a block threw water about at 1e7 m/s). For particles such faces
+// are as if they were closed: unmarks those of which less than a fifth is open, and of their neighbours on
+// both sides no more. Beside a single solid one neighbour is wide open.
 void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles, const Domain& domain);
 
-// Takes the velocity into solids away from faces that are closed, or nearly so, leaving the tangential part,
+// Takes the velocity into solids away from faces that are closed, or slits, leaving the tangential part,
 // so that particles beside a solid see no flow into it. Nor any out of it, but from cells that let go.
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
                         const Field<char>* letting_go = nullptr);
