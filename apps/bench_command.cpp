@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "apps/commands.h"
+#include "apps/record.h"
 #include "apps/table.h"
 #include "bench/bench.h"
 #include "core/parallel.h"
@@ -42,7 +43,10 @@ int bench_command(const TableOptions& options) {
     CsvTable csv(options.csv, "bench,quantity,value,unit,reference,reference_name,ratio");
     fmt::print("{:<12} {:<44} {:>12} {:<6} {:>12} {:<16} {:>8}\n", "bench", "quantity", "value", "unit",
                "reference", "", "ratio");
+    const RecordFile records = bench_records(options.results);
+    if (options.record) records.append({});
     for (const Bench* b : chosen) {
+        std::vector<RecordRow> recorded;
         b->run(options.quick, [&](const BenchRow& row) {
             chart.rows.push_back(score_of(b->name, row));
             const bool has_reference = row.reference != 0;
@@ -53,7 +57,11 @@ int bench_command(const TableOptions& options) {
             std::fflush(stdout);
             csv.row(fmt::format("{},{},{},{},{},{},{}", b->name, csv_text(row.quantity), row.value, row.unit,
                                 reference, row.reference_name, ratio));
+            recorded.push_back({std::string(b->name), options.quick ? "quick" : "full", row.quantity,
+                                fmt::format("{:.4g}", row.value), row.unit, reference, row.reference_name,
+                                ratio});
         });
+        if (options.record) records.append(recorded);
         // After every bench, so that a long run that is stopped has drawn what it knows.
         if (!options.plot.empty())
             write_gallery(options.plot, "Flotsam: speed", {version_text()},

@@ -20,6 +20,8 @@ std::vector<CommandText> make_table() {
                           "also draw the rows as charts, with an index.html that shows them"};
     const OptionText quick{"--quick", "", "coarse level only"};
     const OptionText scale{"--scale", "X", "multiply the resolution, e.g. 0.5"};
+    const OptionText record{"--record", "", "append what came out to results/*.csv, for docs/scoreboard.md"};
+    const OptionText results{"--results", "DIR", "folder of what is recorded; default results"};
     const std::vector<OptionText> of_scene = {
         {"--set", "KEY=VALUE", "override a key of the scene, e.g. domain.resolution=50; may be repeated"},
         scale,
@@ -27,7 +29,9 @@ std::vector<CommandText> make_table() {
         threads,
         out,
         overwrite,
-        quiet};
+        quiet,
+        {"--frames", "N", "end after so many frames; `run --resume` goes on"},
+        {"--until", "T", "end with the frame at this time in seconds; `run --resume` goes on"}};
     const ArgumentText scene{Kind::scene_file, "SCENE", "scene file (.toml)"};
     const auto plus = [](std::vector<OptionText> options, OptionText more) {
         options.push_back(more);
@@ -64,7 +68,10 @@ std::vector<CommandText> make_table() {
           threads}},
         {"check", "run a scene and judge its claims; exits 0 only if all hold",
          "flotsam check scenes/start/slab.toml --scale 0.5", scene,
-         plus(of_scene, {"--dry", "", "only validate, and say what a run would cost"})},
+         plus(plus(plus(plus(of_scene, {"--dry", "", "only validate, and say what a run would cost"}),
+                        {"--coarse", "", "at the scale that the scene's [check] states"}),
+                   record),
+              results)},
         {"compare",
          "run a scene under several methods: one table and one movie with them side by side",
          "flotsam compare scenes/genevaux-2003/surfacing_ball.toml --methods marker-springs,cut-cell --scale "
@@ -90,19 +97,21 @@ std::vector<CommandText> make_table() {
          "flotsam list methods",
          {Kind::words,
           "WHAT",
-          "methods, scenes, benches, cases, keys or quantities; default: the first four",
-          {"methods", "scenes", "benches", "cases", "keys", "quantities"}},
+          "methods, scenes, benches, cases, keys, quantities, checks (seconds, scale and file of every scene "
+          "with "
+          "a [check]) or failures (claims that are known to fail); default: the first four",
+          {"methods", "scenes", "benches", "cases", "keys", "quantities", "checks", "failures"}},
          {}},
         {"validate",
          "measure against exact solutions and experiments",
          "flotsam validate rest standing-wave --csv table.csv",
          {Kind::words, "CASE", "cases to run; default: all"},
-         {csv, plot, quick, threads}},
+         {csv, plot, quick, threads, record, results}},
         {"bench",
          "measure speed",
          "flotsam bench --csv bench.csv",
          {Kind::words, "NAME", "benches to run; default: all"},
-         {csv, plot, quick, threads}},
+         {csv, plot, quick, threads, record, results}},
         {"plot",
          "draw the curves of a run, complete or not, as SVG files",
          "flotsam plot runs/dam_break",
@@ -113,6 +122,11 @@ std::vector<CommandText> make_table() {
          "flotsam docs docs/scene_reference.md",
          {Kind::any_file, "FILE", "file to write; - for standard output"},
          {}},
+        {"scoreboard",
+         "write docs/scoreboard.md and its tables from what was recorded",
+         "flotsam scoreboard",
+         {},
+         {results, {"--docs", "DIR", "folder of the pages; default docs"}}},
         {"completion",
          "print the completion script of a shell",
          "source <(flotsam completion bash)",

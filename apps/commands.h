@@ -25,6 +25,8 @@ struct RunOptions {
     bool overwrite = false;     // replace an existing run folder
     bool quiet = false;
     bool render = false;  // draw each frame as soon as it is there
+    int frames = 0;       // end after so many; 0: with the scene
+    double until = 0;     // or with the frame at this time [s]; 0: with the scene
     std::string again;    // what to type to go on with it, where that is not `run --resume`
 };
 int run_command(const RunOptions& options);
@@ -57,7 +59,10 @@ int compare_command(const CompareOptions& options);
 
 struct CheckOptions {
     RunOptions run;
-    bool dry = false;  // validate and estimate only
+    bool dry = false;     // validate and estimate only
+    bool coarse = false;  // at the scale that the scene's [check] states
+    bool record = false;  // append the verdicts to results/checks.csv
+    std::filesystem::path results = "results";
 };
 int check_command(const CheckOptions& options);
 
@@ -69,7 +74,8 @@ struct NewOptions {
 };
 int new_command(const NewOptions& options);
 
-int list_command(const std::string& what);  // "", methods, scenes, benches, cases, keys, quantities
+int list_command(
+    const std::string& what);  // "", methods, scenes, benches, cases, keys, quantities, checks, failures
 
 struct PlotOptions {
     std::filesystem::path run;  // folder of the run
@@ -82,6 +88,8 @@ struct TableOptions {
     std::filesystem::path csv;
     std::filesystem::path plot;  // folder of the charts
     bool quick = false;
+    bool record = false;  // append the rows to results/validation.csv or bench.csv
+    std::filesystem::path results = "results";
     int threads = 0;
 };
 int validate_command(const TableOptions& options);
@@ -89,9 +97,15 @@ int bench_command(const TableOptions& options);
 
 int docs_command(const std::filesystem::path& file);  // writes the scene reference; "-" for standard output
 
+struct ScoreboardOptions {
+    std::filesystem::path results = "results", docs = "docs";
+};
+int scoreboard_command(const ScoreboardOptions& options);
+
 int completion_command(const std::string& shell);
 
-std::string version_text();
+std::string version_text();   // "flotsam 0.1.0 (d8f0fa0)"
+std::string revision_text();  // "d8f0fa0", with "-dirty" when something was not committed
 
 // What the user types to call the program: "flotsam", or the path of the script that started it.
 std::string program_name();

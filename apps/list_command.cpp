@@ -5,10 +5,10 @@
 
 #include "apps/command_table.h"
 #include "apps/commands.h"
+#include "apps/scene_run.h"
 #include "bench/bench.h"
 #include "core/check.h"
 #include "coupling/scheme.h"
-#include "scene/scene.h"
 #include "scene/schema.h"
 #include "scene/suggest.h"
 #include "sim/measure.h"
@@ -33,23 +33,30 @@ void print(const std::string& heading, const std::vector<Listed>& entries, bool 
     if (with_heading) std::cout << '\n';
 }
 
-// Beside where the program is called, or beside the folder it was built in.
-std::filesystem::path scenes_folder() {
-    std::error_code error;
-    if (std::filesystem::is_directory("scenes", error)) return "scenes";
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-    return program.parent_path().parent_path() / "scenes";
-}
-
 std::vector<Listed> listed_scenes() {
     std::vector<Listed> entries;
-    std::error_code error;
-    for (std::filesystem::recursive_directory_iterator at(scenes_folder(), error), end; !error && at != end;
-         at.increment(error))
-        if (at->path().extension() == ".toml")
-            entries.push_back({at->path().string(), scene_title(at->path())});
-    std::sort(entries.begin(), entries.end(),
-              [](const Listed& a, const Listed& b) { return a.name < b.name; });
+    for (const std::filesystem::path& file : scene_files())
+        entries.push_back({file.string(), summarize_scene(file).title});
+    return entries;
+}
+
+// A line for each scene that says how coarse it may be judged: seconds, scale, file; the cheapest first.
+void print_checks() {
+    std::vector<std::pair<CheckSettings, std::filesystem::path>> checks;
+    for (const std::filesystem::path& file : scene_files())
+        if (const auto check = summarize_scene(file).check) checks.emplace_back(*check, file);
+    std::stable_sort(checks.begin(), checks.end(),
+                     [](const auto& a, const auto& b) { return a.first.seconds < b.first.seconds; });
+    for (const auto& [check, file] : checks)
+        std::cout << fmt::format("{:g} {:g} {}\n", check.seconds, check.scale, file.string());
+}
+
+// Every claim that is known to fail, with the reason.
+std::vector<Listed> listed_failures() {
+    std::vector<Listed> entries;
+    for (const std::filesystem::path& file : scene_files())
+        for (const SceneSummary::Failure& failure : summarize_scene(file).failures)
+            entries.push_back({name_of_scene(file), fmt::format("{}: {}", failure.claim, failure.why)});
     return entries;
 }
 
@@ -80,6 +87,8 @@ int list_command(const std::string& what) {
     if (all || what == "cases") print("cases", listed(validation_cases()), all);
     if (what == "keys") std::cout << key_list();
     if (what == "quantities") print("quantities", listed_quantities(), false);
+    if (what == "checks") print_checks();
+    if (what == "failures") print("failures", listed_failures(), false);
     const std::vector<std::string_view>& known = command_text("list").argument.words;
     if (!all && std::find(known.begin(), known.end(), what) == known.end())
         throw UserError(fmt::format("list: there is no list of '{}'\n  {}", what, suggestion(what, known)));

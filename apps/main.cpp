@@ -47,7 +47,8 @@ class Command {
         const OptionText& text = bound(name);
         CLI::Option* added = app_->add_option(std::string(name), variable, std::string(text.meaning));
         added->option_text(std::string(text.value));
-        if constexpr (std::is_same_v<T, int>) added->check(CLI::Range(0, 4096));  // threads
+        if constexpr (std::is_same_v<T, int>)
+            added->check(name == "--threads" ? CLI::Range(0, 4096) : CLI::Range(1, 1'000'000));
         // `--set a=1 scene.toml` must not swallow the scene.
         if constexpr (std::is_same_v<T, std::vector<std::string>>) added->allow_extra_args(false);
     }
@@ -81,6 +82,8 @@ void bind(Command& command, RunOptions& run) {
     command.option("--out", run.out);
     command.flag("--overwrite", run.overwrite);
     command.flag("--quiet", run.quiet);
+    command.option("--frames", run.frames);
+    command.option("--until", run.until);
 }
 
 void bind(Command& command, RenderOptions& render) {
@@ -118,6 +121,8 @@ void bind(Command& command, TableOptions& table) {
     command.option("--plot", table.plot);
     command.flag("--quick", table.quick);
     command.option("--threads", table.threads);
+    command.flag("--record", table.record);
+    command.option("--results", table.results);
 }
 
 int run_program(int argc, char** argv) {
@@ -143,6 +148,7 @@ int run_program(int argc, char** argv) {
     NewOptions fresh;
     PlotOptions plot;
     TableOptions validate, bench;
+    ScoreboardOptions scoreboard;
     std::string what, shell;
     std::filesystem::path reference = "-";
     {
@@ -169,6 +175,9 @@ int run_program(int argc, char** argv) {
         Command command(app, "check");
         bind(command, check.run);
         command.flag("--dry", check.dry);
+        command.flag("--coarse", check.coarse);
+        command.flag("--record", check.record);
+        command.option("--results", check.results);
         command.calls([&] { code = check_command(check); });
     }
     {
@@ -207,6 +216,12 @@ int run_program(int argc, char** argv) {
         Command command(app, "docs");
         command.argument(reference);
         command.calls([&] { code = docs_command(reference); });
+    }
+    {
+        Command command(app, "scoreboard");
+        command.option("--results", scoreboard.results);
+        command.option("--docs", scoreboard.docs);
+        command.calls([&] { code = scoreboard_command(scoreboard); });
     }
     {
         Command command(app, "completion");

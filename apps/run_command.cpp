@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -31,6 +32,14 @@ std::string resume_command(const RunOptions& options) {
     return line + fmt::format(" --out {} --resume", quoted(run_folder(options).string()));
 }
 
+// 0: as many as the scene has.
+int most_frames(const Scene& scene, const RunOptions& options) {
+    if (options.frames != 0 && options.until != 0)
+        throw UserError("--frames and --until both say when to end\n  leave out one of them");
+    if (options.frames < 0 || options.until < 0) throw UserError("--frames and --until must be above 0");
+    return options.until > 0 ? frame_at(scene.scenario.time, options.until) : options.frames;
+}
+
 }  // namespace
 
 std::string program_name() {
@@ -58,6 +67,27 @@ Scene load(const SceneOptions& options) {
     return scene;
 }
 
+std::string name_of_scene(const std::filesystem::path& file) {
+    return (file.parent_path().filename() / file.stem()).string();
+}
+
+std::filesystem::path scenes_folder() {
+    std::error_code error;
+    if (std::filesystem::is_directory("scenes", error)) return "scenes";
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    return program.parent_path().parent_path() / "scenes";
+}
+
+std::vector<std::filesystem::path> scene_files() {
+    std::vector<std::filesystem::path> files;
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator at(scenes_folder(), error), end; !error && at != end;
+         at.increment(error))
+        if (at->path().extension() == ".toml") files.push_back(at->path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
 std::filesystem::path run_folder(const RunOptions& options) {
     return options.out.empty() ? std::filesystem::path("runs") / options.scene.scene.stem() : options.out;
 }
@@ -71,7 +101,8 @@ RunResult run(const Scene& scene, const RunOptions& options, const std::vector<O
                            .scene_file = std::filesystem::absolute(scene.file).string(),
                            .version = version_text(),
                            .command = command_line(),
-                           .resume_command = resume_command(options)};
+                           .resume_command = resume_command(options),
+                           .most_frames = most_frames(scene, options)};
     return run_scene(inputs, {run_folder(options), options.resume, options.overwrite, options.quiet}, extra);
 }
 

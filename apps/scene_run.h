@@ -14,6 +14,13 @@ namespace flotsam {
 // Loads the scene that the options name, prints its warnings, and sets the number of threads.
 Scene load(const SceneOptions& options);
 
+// How results call a scene: "carlson-2004/gears" for scenes/carlson-2004/gears.toml.
+std::string name_of_scene(const std::filesystem::path& file);
+// The folder scenes/ beside where the program is called, or beside the folder it was built in.
+std::filesystem::path scenes_folder();
+// All scene files in it, sorted.
+std::vector<std::filesystem::path> scene_files();
+
 // options.out, or runs/<name of the scene file>.
 std::filesystem::path run_folder(const RunOptions& options);
 

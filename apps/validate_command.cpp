@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "apps/commands.h"
+#include "apps/record.h"
 #include "apps/table.h"
 #include "core/check.h"
 #include "core/parallel.h"
@@ -17,6 +18,9 @@ int validate_command(const TableOptions& options) {
     CsvTable csv(options.csv,
                  "case,variant,method,resolution,quantity,value,reference,error_percent,tolerance_percent,"
                  "pass,seconds");
+    const RecordFile records = validation_records(options.results);
+    if (options.record) records.append({});
+    std::vector<RecordRow> recorded;
     std::vector<ValidationRow> rows;
     std::vector<ValidationCurve> curves;
     int passed = 0, failed = 0;
@@ -33,10 +37,17 @@ int validate_command(const TableOptions& options) {
                             row.resolution, csv_text(row.quantity), row.value, row.reference,
                             row.error_percent(), row.tolerance_percent, row.pass() ? "yes" : "no",
                             row.seconds));
+        recorded.push_back({row.name, options.quick ? "quick" : "full", row.variant, row.method,
+                            fmt::format("{}", row.resolution), row.quantity, fmt::format("{:.6g}", row.value),
+                            fmt::format("{:.6g}", row.reference), fmt::format("{:.3g}", row.error_percent()),
+                            fmt::format("{:g}", row.tolerance_percent), row.pass() ? "pass" : "FAIL",
+                            fmt::format("{:.1f}", row.seconds), ""});
     };
     for (const ValidationCase* c : chosen) {
         run_validation(*c, options.quick, report,
                        [&](const ValidationCurve& curve) { curves.push_back(curve); });
+        if (options.record) records.append(recorded);
+        recorded.clear();
         // After every case, so that a long run that is stopped has drawn what it knows.
         if (!options.plot.empty())
             write_gallery(options.plot, "Flotsam: validation", {version_text()},

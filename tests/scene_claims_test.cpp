@@ -24,17 +24,17 @@ double measured(const Claim& claim, const std::vector<std::pair<double, double>>
 
 TEST_CASE("a claim over every step fails at a single step outside") {
     const Claim claim{.what = "x", .says = "", .min = 0.9, .max = 1.1};
-    CHECK(judge(claim, {{0, 1}, {1, 1.05}, {2, 0.95}}).holds);
-    CHECK_FALSE(judge(claim, {{0, 1}, {1, 1.2}, {2, 1}}).holds);
-    CHECK_FALSE(judge(claim, {{0, 1}, {1, 0.8}, {2, 1}}).holds);
+    CHECK(judge(claim, {{0, 1}, {1, 1.05}, {2, 0.95}}).holds());
+    CHECK_FALSE(judge(claim, {{0, 1}, {1, 1.2}, {2, 1}}).holds());
+    CHECK_FALSE(judge(claim, {{0, 1}, {1, 0.8}, {2, 1}}).holds());
 }
 
 TEST_CASE("relative claims divide by the first sample, whatever the window") {
     Claim claim{.what = "x", .says = "", .min = 0.9, .max = 1.1, .relative_to_start = true, .from = 1};
-    CHECK(judge(claim, {{0, 50}, {1, 51}, {2, 49}}).holds);
-    CHECK_FALSE(judge(claim, {{0, 50}, {1, 60}, {2, 50}}).holds);
-    CHECK_FALSE(judge(claim, {{0, 0}, {1, 0}}).holds);  // no ratio to zero
-    CHECK(judge(claim, {{0, -50}, {1, -51}, {2, -49}}).holds);
+    CHECK(judge(claim, {{0, 50}, {1, 51}, {2, 49}}).holds());
+    CHECK_FALSE(judge(claim, {{0, 50}, {1, 60}, {2, 50}}).holds());
+    CHECK_FALSE(judge(claim, {{0, 0}, {1, 0}}).holds());  // no ratio to zero
+    CHECK(judge(claim, {{0, -50}, {1, -51}, {2, -49}}).holds());
 }
 
 TEST_CASE("windows and ways of summing up") {
@@ -47,8 +47,8 @@ TEST_CASE("windows and ways of summing up") {
     CHECK(measured(over(Claim::Over::max, 0, 4), samples) == 20);
     CHECK(measured(over(Claim::Over::min, 0, 4), samples) == -5);
     CHECK(measured(over(Claim::Over::final, 0, 3.5), samples) == 20);
-    CHECK_FALSE(judge(over(Claim::Over::min, 0, 4), samples).holds);
-    CHECK(judge(over(Claim::Over::min, 0, 3), samples).holds);
+    CHECK_FALSE(judge(over(Claim::Over::min, 0, 4), samples).holds());
+    CHECK(judge(over(Claim::Over::min, 0, 3), samples).holds());
 }
 
 TEST_CASE("a moment between two steps is read off the line between them") {
@@ -62,17 +62,17 @@ TEST_CASE("a moment between two steps is read off the line between them") {
 TEST_CASE("claims on nothing or on NaN fail and say why") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const Claim late{.what = "x", .says = "", .from = 5, .until = 6};
-    CHECK_FALSE(judge(late, {{0, 1}, {1, 1}}).holds);
+    CHECK_FALSE(judge(late, {{0, 1}, {1, 1}}).holds());
     CHECK(judge(late, {{0, 1}, {1, 1}}).measured.find("ended at 1 s") != std::string::npos);
-    CHECK_FALSE(judge(late, {}).holds);
+    CHECK_FALSE(judge(late, {}).holds());
     for (const Claim::Over over : {Claim::Over::every, Claim::Over::mean, Claim::Over::max, Claim::Over::min,
                                    Claim::Over::rms, Claim::Over::final}) {
         const Claim any{.what = "x", .says = "", .over = over};
-        CHECK(judge(any, {{0, 1}, {1, 1}, {2, 1}}).holds);
-        CHECK_FALSE(judge(any, {{0, 1}, {1, nan}, {2, 1}}).holds);
+        CHECK(judge(any, {{0, 1}, {1, 1}, {2, 1}}).holds());
+        CHECK_FALSE(judge(any, {{0, 1}, {1, nan}, {2, 1}}).holds());
     }
     const Claim ratio{.what = "x", .says = "", .relative_to_start = true, .from = 1};
-    CHECK_FALSE(judge(ratio, {{0, nan}, {1, 1}}).holds);
+    CHECK_FALSE(judge(ratio, {{0, nan}, {1, 1}}).holds());
 }
 
 TEST_CASE("a verdict is one line: words, measured, demanded") {
@@ -85,4 +85,47 @@ TEST_CASE("a verdict is one line: words, measured, demanded") {
     CHECK(line ==
           "FAILED  nothing is lost (liquid.volume relative to start): measured 1 (at 0 s) .. 1.5 (at 1 s), "
           "demanded 0.9 .. 1.1");
+}
+
+TEST_CASE("a claim that is known to fail is accepted while it fails, and not when it holds") {
+    using Kind = ClaimVerdict::Kind;
+    Claim claim{.what = "x", .says = "", .max = 1};
+    CHECK(judge(claim, {{0, 0}, {1, 2}}).kind == Kind::failed);
+    claim.fails = "drag from nowhere";
+    const ClaimVerdict known = judge(claim, {{0, 0}, {1, 2}}), mended = judge(claim, {{0, 0}, {1, 1}});
+    CHECK(known.kind == Kind::known_failure);
+    CHECK(known.good());
+    CHECK(verdict_line(known).find("known to fail: drag from nowhere") != std::string::npos);
+    CHECK(mended.kind == Kind::mended);
+    CHECK_FALSE(mended.good());
+    CHECK(verdict_line(mended).find("remove 'fails'") != std::string::npos);
+}
+
+TEST_CASE("of a run that was cut short, claims are judged whose time is over or that are already broken") {
+    using Kind = ClaimVerdict::Kind;
+    const auto cut_short = [](const Claim& claim) {
+        ClaimJudge judge({claim}, {});
+        for (const auto& [time, value] : {std::pair{0.0, 1.0}, {1.0, 3.0}})
+            judge.sample(time, std::vector<double>{value});
+        return judge.verdicts(true).front().kind;
+    };
+    CHECK(cut_short({.what = "x", .says = "", .max = 4}) == Kind::unseen);
+    CHECK(cut_short({.what = "x", .says = "", .max = 2}) == Kind::failed);
+    CHECK(cut_short({.what = "x", .says = "", .max = 4, .until = 1}) == Kind::holds);
+    CHECK(cut_short({.what = "x", .says = "", .min = 9, .over = Claim::Over::max}) == Kind::unseen);
+    CHECK(cut_short({.what = "x", .says = "", .min = 9, .until = 1, .over = Claim::Over::max}) ==
+          Kind::failed);
+    CHECK(cut_short({.what = "x", .says = "", .max = 2, .from = 3}) == Kind::unseen);
+}
+
+TEST_CASE("the end of a check says how many claims held and which did not") {
+    using Kind = ClaimVerdict::Kind;
+    const std::vector<ClaimVerdict> verdicts{{"one", "", "", Kind::holds, ""},
+                                             {"two", "", "", Kind::failed, ""},
+                                             {"three", "", "", Kind::known_failure, "why"},
+                                             {"four", "", "", Kind::mended, "why"}};
+    CHECK(verdict_summary(verdicts) ==
+          "2 of 4 claims hold, 1 known to fail\nfailed:\n  two\nno longer failing, remove their 'fails':\n  "
+          "four");
+    CHECK(verdict_summary({}) == "the scene makes no claims");
 }

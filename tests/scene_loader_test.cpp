@@ -410,7 +410,9 @@ TEST_CASE("every scene of the repository loads, also coarser") {
         const Scene scene = load_scene(entry.path());
         CHECK_FALSE(scene.claims.empty());
         CHECK(scene.warnings.empty());
-        CHECK(scene_title(entry.path()) == scene.scenario.title);
+        const SceneSummary summary = summarize_scene(entry.path());
+        CHECK(summary.title == scene.scenario.title);
+        CHECK(summary.claims == int(scene.claims.size()));
         CHECK_NOTHROW(load_scene(entry.path(), {}, 0.5));
         ++count;
     }

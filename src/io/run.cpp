@@ -109,6 +109,7 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
     try {
         const RunFolder folder(options, {inputs.version, inputs.command, inputs.scene_file, inputs.scene_hash,
                                          inputs.scene_text, scenario.title});
+        if (inputs.most_frames > 0) driver.end_at(inputs.most_frames);
         const std::int64_t resumed_step = start_or_resume(driver, folder, inputs, options.resume);
         result.frame = driver.frame();
         if (driver.frame() >= driver.last_frame()) {

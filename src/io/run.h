@@ -20,6 +20,7 @@ struct RunInputs {
     std::string version;         // of Flotsam
     std::string command;         // as the user typed it
     std::string resume_command;  // goes on with this run
+    int most_frames = 0;         // end after so many; 0: with the scene
 };
 
 struct RunResult {

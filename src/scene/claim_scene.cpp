@@ -117,7 +117,12 @@ std::vector<TableRule> claim_tables() {
                .types = a_text,
                .fallback = "\"every\"",
                .meaning = "every: at every step; or the mean, max, min, rms or final value of that time",
-               .choices = {"every", "mean", "max", "min", "rms", "final"}}}},
+               .choices = {"every", "mean", "max", "min", "rms", "final"}},
+              {.name = "fails",
+               .types = a_table,
+               .meaning =
+                   "the claim is known to fail, and why: `check` accepts that, and complains once it holds",
+               .inner = "fails"}}},
             {"bounds",
              "relative_to_start = { ... }",
              "Bounds on a ratio.",
@@ -130,6 +135,37 @@ std::vector<TableRule> claim_tables() {
               {.name = "tolerance",
                .types = a_number,
                .meaning = "in the quantity's unit",
+               .low = 0,
+               .required = true}}},
+            {"fails",
+             "fails = { ... }",
+             "Why a claim is known to fail. It stays as strong as it should be, and stands on the list of "
+             "what is "
+             "to be mended.",
+             {{.name = "why", .types = a_text, .meaning = "the reason, in words", .required = true},
+              {.name = "from_scale",
+               .types = a_number,
+               .fallback = "0.0",
+               .meaning = "only when run at this `--scale` or a larger one",
+               .low = 0},
+              {.name = "to_scale",
+               .types = a_number,
+               .meaning = "only when run at this `--scale` or a smaller one",
+               .low = 0}}},
+            {"check",
+             "[check]",
+             "How `./flotsam test --scenes` judges the claims: coarse enough to be done every day.",
+             {{.name = "scale",
+               .types = a_number,
+               .meaning = "multiplies the resolution",
+               .low = 0,
+               .high = 1,
+               .above_low = true,
+               .required = true},
+              {.name = "seconds",
+               .types = a_number,
+               .unit = "s",
+               .meaning = "that takes about so long on one core",
                .low = 0,
                .required = true}}}};
 }
@@ -242,6 +278,10 @@ std::vector<Claim> read_claims(SceneReader& reader, const std::vector<Probe>& pr
             {"min", Claim::Over::min},     {"rms", Claim::Over::rms},   {"final", Claim::Over::final}};
         for (const auto& [word, value] : overs)
             if (word == over) claim.over = value;
+        if (const TomlNode* fails = entry.find("fails");
+            fails && reader.scale >= fails->at("from_scale").number &&
+            reader.scale <= fails->number_or("to_scale", reader.scale))
+            claim.fails = fails->at("why").text;
         claims.push_back(claim);
     }
     return claims;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/check.h"
@@ -54,9 +55,51 @@ std::string demand_text(const Claim& claim) {
 
 }  // namespace
 
+std::string_view word_of(ClaimVerdict::Kind kind) {
+    switch (kind) {
+        case ClaimVerdict::Kind::holds:
+            return "holds";
+        case ClaimVerdict::Kind::failed:
+            return "FAILED";
+        case ClaimVerdict::Kind::known_failure:
+            return "known";
+        case ClaimVerdict::Kind::mended:
+            return "MENDED";
+        case ClaimVerdict::Kind::unseen:
+            break;
+    }
+    return "unseen";
+}
+
 std::string verdict_line(const ClaimVerdict& verdict) {
-    return fmt::format("{}  {}: measured {}, demanded {}", verdict.holds ? "holds " : "FAILED", verdict.text,
-                       verdict.measured, verdict.demanded);
+    std::string line = fmt::format("{:<6}  {}: measured {}, demanded {}", word_of(verdict.kind), verdict.text,
+                                   verdict.measured, verdict.demanded);
+    if (verdict.kind == ClaimVerdict::Kind::known_failure) line += "; known to fail: " + verdict.fails;
+    if (verdict.kind == ClaimVerdict::Kind::mended)
+        line += "; the scene says that it fails (" + verdict.fails + "): remove 'fails' from the claim";
+    return line;
+}
+
+std::string verdict_summary(const std::vector<ClaimVerdict>& verdicts) {
+    if (verdicts.empty()) return "the scene makes no claims";
+    const auto count = [&](ClaimVerdict::Kind kind) {
+        return std::count_if(verdicts.begin(), verdicts.end(),
+                             [&](const ClaimVerdict& verdict) { return verdict.kind == kind; });
+    };
+    using Kind = ClaimVerdict::Kind;
+    std::string text =
+        fmt::format("{} of {} claims hold", count(Kind::holds) + count(Kind::mended), verdicts.size());
+    if (count(Kind::known_failure) > 0) text += fmt::format(", {} known to fail", count(Kind::known_failure));
+    if (count(Kind::unseen) > 0)
+        text += fmt::format(", {} not judged: the run was cut short", count(Kind::unseen));
+    for (const auto& [kind, heading] : {std::pair{Kind::failed, "\nfailed:"},
+                                        {Kind::mended, "\nno longer failing, remove their 'fails':"}}) {
+        if (count(kind) == 0) continue;
+        text += heading;
+        for (const ClaimVerdict& verdict : verdicts)
+            if (verdict.kind == kind) text += "\n  " + verdict.text;
+    }
+    return text;
 }
 
 ClaimJudge::ClaimJudge(std::vector<Claim> claims, std::vector<Probe> probes)
@@ -118,30 +161,44 @@ void ClaimJudge::sample(const Claim& claim, Record& record, double time, double 
     record.newest = seen;
 }
 
-std::vector<ClaimVerdict> ClaimJudge::verdicts() const {
+std::vector<ClaimVerdict> ClaimJudge::verdicts(bool cut_short) const {
     std::vector<ClaimVerdict> all;
-    for (std::size_t n = 0; n < claims_.size(); ++n) all.push_back(verdict(claims_[n], records_[n]));
+    for (std::size_t n = 0; n < claims_.size(); ++n)
+        all.push_back(verdict(claims_[n], records_[n], cut_short));
     return all;
 }
 
-ClaimVerdict ClaimJudge::verdict(const Claim& claim, const Record& record) const {
-    ClaimVerdict result{claim_text(claim), "", demand_text(claim), false};
+ClaimVerdict ClaimJudge::verdict(const Claim& claim, const Record& record, bool cut_short) const {
+    using Kind = ClaimVerdict::Kind;
+    ClaimVerdict result{claim_text(claim), "", demand_text(claim), Kind::failed, claim.fails};
+    const bool within = holds(claim, record, result.measured);
+    // What must hold at every step can be broken before its time is over.
+    const bool open = cut_short && record.last_time < claim.until - time_slack;
+    if (open && (within || !record.in_window || claim.over != Claim::Over::every))
+        result.kind = Kind::unseen;
+    else if (claim.fails.empty())
+        result.kind = within ? Kind::holds : Kind::failed;
+    else
+        result.kind = within ? Kind::mended : Kind::known_failure;
+    return result;
+}
+
+bool ClaimJudge::holds(const Claim& claim, const Record& record, std::string& measured) const {
     if (!record.in_window) {
-        result.measured =
-            record.any_sample
-                ? fmt::format("nothing: the run ended at {:g} s, before that time", record.last_time)
-                : "nothing: no step was taken";
-        return result;
+        measured = record.any_sample
+                       ? fmt::format("nothing: the run ended at {:g} s, before that time", record.last_time)
+                       : "nothing: no step was taken";
+        return false;
     }
     if (record.broken) {
-        result.measured = fmt::format("no finite number at {:g} s", record.broken_time);
-        return result;
+        measured = fmt::format("no finite number at {:g} s", record.broken_time);
+        return false;
     }
     double scale = 1;
     if (claim.relative_to_start) {
         if (record.start == 0 || !std::isfinite(record.start)) {
-            result.measured = fmt::format("no ratio: it was {} at the start", record.start);
-            return result;
+            measured = fmt::format("no ratio: it was {} at the start", record.start);
+            return false;
         }
         scale = 1 / record.start;
     }
@@ -157,16 +214,15 @@ ClaimVerdict ClaimJudge::verdict(const Claim& claim, const Record& record) const
             const bool turned = scale < 0;
             const double low = (turned ? record.high : record.low) * scale;
             const double high = (turned ? record.low : record.high) * scale;
-            result.holds = within(low) && within(high);
             if (low == high) {
-                result.measured = fmt::format("{:.6g}", low);
-                return result;
+                measured = fmt::format("{:.6g}", low);
+                return within(low);
             }
             const double low_time = turned ? record.high_time : record.low_time;
             const double high_time = turned ? record.low_time : record.high_time;
-            result.measured =
+            measured =
                 fmt::format("{:.6g} (at {:g} s) .. {:.6g} (at {:g} s)", low, low_time, high, high_time);
-            return result;
+            return within(low) && within(high);
         }
         case Claim::Over::mean:
             value = mean * scale;
@@ -184,9 +240,8 @@ ClaimVerdict ClaimJudge::verdict(const Claim& claim, const Record& record) const
             value = record.newest * scale;
             break;
     }
-    result.holds = within(value);
-    result.measured = fmt::format("{:.6g}", value);
-    return result;
+    measured = fmt::format("{:.6g}", value);
+    return within(value);
 }
 
 }  // namespace flotsam

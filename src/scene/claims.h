@@ -18,17 +18,34 @@ struct Claim {
     bool relative_to_start = false;  // min and max bound the value divided by its value at the start
     double from = 0, until = std::numeric_limits<double>::infinity();  // [s]; equal for a moment
     Over over = Over::every;
+    std::string fails{};  // why it is known to fail at this scale; empty: it must hold
 };
 
 struct ClaimVerdict {
+    enum class Kind {
+        holds,
+        failed,
+        known_failure,  // fails, as the scene says it does
+        mended,         // holds, although the scene says that it fails
+        unseen,         // the run was cut short before its time was over
+    };
+
     std::string text;      // what was claimed
     std::string measured;  // "0.9971 .. 1.0012", or why there is nothing
     std::string demanded;  // "0.99 .. 1.01"
-    bool holds = false;
-};
+    Kind kind = Kind::failed;
+    std::string fails{};  // why it is known to fail
 
-// "holds  liquid.volume relative to start   measured 0.998 .. 1.002   demanded 0.99 .. 1.01"
+    // A claim that fails unexpectedly is trouble, and so is one that a scene calls failing without reason.
+    bool good() const { return kind != Kind::failed && kind != Kind::mended; }
+    bool holds() const { return kind == Kind::holds || kind == Kind::mended; }
+};
+std::string_view word_of(ClaimVerdict::Kind kind);  // "holds", "FAILED", ...
+
+// "holds   liquid.volume relative to start: measured 0.998 .. 1.002, demanded 0.99 .. 1.01"
 std::string verdict_line(const ClaimVerdict& verdict);
+// How many claims held, and which did not.
+std::string verdict_summary(const std::vector<ClaimVerdict>& verdicts);
 
 // Watches a run from its start; keeps running sums only.
 class ClaimJudge {
@@ -40,7 +57,8 @@ class ClaimJudge {
     // The same with one value for each claim.
     void sample(double time, const std::vector<double>& values);
 
-    std::vector<ClaimVerdict> verdicts() const;
+    // Of a run that was cut short, a claim whose time is not over is left open.
+    std::vector<ClaimVerdict> verdicts(bool cut_short = false) const;
 
   private:
     // What has been seen of one claim's quantity inside its window.
@@ -57,7 +75,9 @@ class ClaimJudge {
         double integral = 0, square_integral = 0;            // over time, trapezoids
     };
     void sample(const Claim& claim, Record& record, double time, double value);
-    ClaimVerdict verdict(const Claim& claim, const Record& record) const;
+    ClaimVerdict verdict(const Claim& claim, const Record& record, bool cut_short) const;
+    // Fills in what was measured; tells whether that is within the claim's bounds.
+    bool holds(const Claim& claim, const Record& record, std::string& measured) const;
 
     std::vector<Claim> claims_;
     std::vector<Probe> probes_;

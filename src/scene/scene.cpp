@@ -316,12 +316,12 @@ Scene build_scene(SceneReader& reader) {
     return scene;
 }
 
-// What only pictures show may change while a run goes on.
-TomlNode without_looks(TomlNode root) {
+// What only pictures show or only a judge asks may change while a run goes on.
+TomlNode what_is_simulated(TomlNode root) {
     const auto remove = [](TomlNode& table, std::string_view key) {
         std::erase_if(table.members, [&](const TomlNode::Member& member) { return member.key == key; });
     };
-    remove(root, "view");
+    for (const char* table : {"view", "claim", "check"}) remove(root, table);
     if (TomlNode* solids = root.find("solid"))
         for (TomlNode& solid : solids->items) remove(solid, "color");
     return root;
@@ -360,12 +360,12 @@ Scene read_scene(const std::string& text, const std::filesystem::path& file,
         const double scaled = std::max(1.0, std::round(static_cast<double>(resolution.integer) * scale));
         resolution = TomlNode::make_integer(static_cast<std::int64_t>(scaled), resolution.place);
     }
-    SceneReader reader{root, meshes.empty() ? file.parent_path() : meshes, mistakes};
+    SceneReader reader{root, meshes.empty() ? file.parent_path() : meshes, mistakes, scale};
     Scene scene = build_scene(reader);
     scene.file = file;
     if (scene.scenario.title.empty()) scene.scenario.title = file.stem().string();
     scene.effective_toml = to_toml(root);
-    scene.hash = fmt::format("{:016x}", hash_text(to_toml(without_looks(root)), reader.mesh_hash));
+    scene.hash = fmt::format("{:016x}", hash_text(to_toml(what_is_simulated(root)), reader.mesh_hash));
     return scene;
 }
 
@@ -388,18 +388,31 @@ Scene load_scene_for(const std::string& method, const std::filesystem::path& fil
     return read_scene(read_text(file), file, overrides, scale, method, {}, &changes);
 }
 
-std::string scene_title(const std::filesystem::path& file) {
+SceneSummary summarize_scene(const std::filesystem::path& file) {
+    SceneSummary summary;
     try {
         Mistakes mistakes;
         const std::string text = read_text(file);
         mistakes.add_source(file.string(), text);
-        const TomlNode root = parse_toml(text, 0, mistakes);
-        const TomlNode* scene = root.find("scene");
-        const TomlNode* title = scene ? scene->find("title") : nullptr;
-        return title ? title->text : "";
+        TomlNode root = parse_toml(text, 0, mistakes);
+        validate(root, mistakes);
+        mistakes.throw_if_any();
+        fill_in_defaults(root);
+        const TomlNode& scene = root.at("scene");
+        if (const TomlNode* title = scene.find("title")) summary.title = title->text;
+        summary.method = scene.at("method").text;
+        if (const TomlNode* check = root.find("check"))
+            summary.check = {check->at("scale").number, check->at("seconds").number};
+        for (const TomlNode& claim : root.entries("claim"))
+            if (const TomlNode* fails = claim.find("fails"))
+                summary.failures.push_back(
+                    {claim.find("says") ? claim.at("says").text : claim.at("what").text,
+                     fails->at("why").text});
+        summary.claims = int(root.entries("claim").size());
     } catch (const UserError&) {
-        return "";
+        // Whoever runs the scene is told what is wrong with it.
     }
+    return summary;
 }
 
 }  // namespace flotsam

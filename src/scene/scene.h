@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,22 @@ Scene parse_scene(const std::string& text, const std::filesystem::path& file,
                   const std::vector<std::string>& overrides = {}, double scale = 1,
                   const std::string& method = "", const std::filesystem::path& meshes = {});
 
-// The title of a scene without checking the rest; empty when it cannot be read.
-std::string scene_title(const std::filesystem::path& file);
+// How a scene's claims are judged every day.
+struct CheckSettings {
+    double scale = 1;    // of the resolution
+    double seconds = 0;  // that it takes on one core, about
+};
+
+// What lists show of a scene, without building it; empty where it cannot be read.
+struct SceneSummary {
+    struct Failure {
+        std::string claim, why;
+    };
+    std::string title, method;
+    std::optional<CheckSettings> check;
+    int claims = 0;
+    std::vector<Failure> failures;  // claims that are known to fail, at some scale
+};
+SceneSummary summarize_scene(const std::filesystem::path& file);
 
 }  // namespace flotsam

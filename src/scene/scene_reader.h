@@ -29,6 +29,7 @@ struct SceneReader {
     const TomlNode& root;
     std::filesystem::path folder;  // that mesh files are relative to
     Mistakes& mistakes;
+    double scale = 1;   // that the resolution was multiplied by
     bool flat = false;  // two-dimensional
     Domain domain = {};
     Vec3 asked_size = {};  // of the domain, before rounding to whole cells [m]

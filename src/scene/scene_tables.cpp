@@ -61,7 +61,11 @@ std::vector<TableRule> domain_tables() {
            .types = tables,
            .meaning = "a measurement at a point, written every step",
            .inner = "probe"},
-          {.name = "claim", .types = tables, .meaning = "something that must be seen", .inner = "claim"}}},
+          {.name = "claim", .types = tables, .meaning = "something that must be seen", .inner = "claim"},
+          {.name = "check",
+           .types = a_table,
+           .meaning = "how coarse the claims are judged every day",
+           .inner = "check"}}},
 
         {"scene",
          "[scene]",

@@ -33,9 +33,11 @@ void Driver::visit_state(StateVisitor& visit) {
 }
 
 int Driver::last_frame() const {
-    // A duration that is a whole number of frames up to rounding ends on that frame.
-    return std::max(
-        1, static_cast<int>(std::ceil(scenario_.time.duration * scenario_.time.frames_per_second - 1e-6)));
+    return std::min(most_frames_, frame_at(scenario_.time, scenario_.time.duration));
+}
+
+int frame_at(const TimeSettings& settings, double time) {
+    return std::max(1, static_cast<int>(std::ceil(time * settings.frames_per_second - 1e-6)));
 }
 
 double Driver::frame_time(int frame) const { return frame / scenario_.time.frames_per_second; }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "coupling/scheme.h"
@@ -39,6 +40,7 @@ class Driver {
 
     int frame() const { return frame_; }  // the last one reached
     int last_frame() const;
+    void end_at(int frame) { most_frames_ = frame; }  // if that is before the end of the scene
     const World& world() const { return now_; }
     World& world() { return now_; }
     Scheme& scheme() { return *scheme_; }
@@ -50,7 +52,12 @@ class Driver {
     std::unique_ptr<Scheme> scheme_;
     World now_, next_;
     int frame_ = 0;
+    int most_frames_ = std::numeric_limits<int>::max();
 };
+
+// The first frame at or after a time, at least 1. A time that is a whole number of frames up to rounding is
+// that frame's.
+int frame_at(const TimeSettings& settings, double time);
 
 // A step failed at the smallest time step that we try; the message says how to reproduce it.
 struct StepFailure : std::runtime_error {
