@@ -17,7 +17,7 @@ while (($#)); do
 done
 
 check_one() {  # PROGRAM FOLDER SEED TOTAL SCALE SCENE
-    local program=$1 folder=$2 seed=$3 total=$4 scale=$5 scene=$6 name said began=$SECONDS status=0 done more=()
+    local program=$1 folder=$2 seed=$3 total=$4 scale=$5 scene=$6 name said began=$SECONDS status=0 finished more=()
     name=$(basename "$(dirname "$scene")")/$(basename "$scene" .toml)
     said=$folder/${name//\//_}.txt
     # A scene without liquid has no particles to seed.
@@ -28,8 +28,8 @@ check_one() {  # PROGRAM FOLDER SEED TOTAL SCALE SCENE
     {
         flock 9
         printf '%s %s\n' "$status" "$name" >>"$folder/done"
-        done=$(wc -l <"$folder/done")
-        printf '[%s/%s] %-38s at %-5s %4s s  %s\n' "$done" "$total" "$name" "$scale" "$((SECONDS - began))" \
+        finished=$(wc -l <"$folder/done")
+        printf '[%s/%s] %-38s at %-5s %4s s  %s\n' "$finished" "$total" "$name" "$scale" "$((SECONDS - began))" \
             "$(grep -E 'claims? hold|makes no claims' "$said" || echo "exit $status")"
         if ((status != 0)); then sed 's/^/    /' "$said"; fi
     } 9>"$folder/lock"
