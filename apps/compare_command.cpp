@@ -46,6 +46,14 @@ std::vector<std::string> methods_of(const std::string& typed) {
     return methods;
 }
 
+// Whether a method differs from others in this scene only by its name.
+bool repeats_another(const std::string& method, const Scene& scene) {
+    const std::vector<Solid>& solids = scene.scenario.solids;
+    return make_scheme(method)->capabilities().elastic_variant &&
+           std::none_of(solids.begin(), solids.end(),
+                        [](const Solid& solid) { return solid.motion == Motion::elastic; });
+}
+
 // Those that admit the scene; what is changed for a method, and why one is left out, is printed.
 std::vector<Contestant> contestants(const CompareOptions& options) {
     std::vector<Contestant> chosen;
@@ -54,6 +62,19 @@ std::vector<Contestant> contestants(const CompareOptions& options) {
         try {
             Scene scene =
                 load_scene_for(method, options.scene.scene, options.scene.set, options.scene.scale, changes);
+            // What pictures are made from must be written, whatever the scene says.
+            const bool flat = scene.scenario.domain.flat();
+            if (!options.no_movie && !(flat ? scene.output.volume : scene.output.surface)) {
+                std::vector<std::string> set = options.scene.set;
+                set.emplace_back(flat ? "output.volume=true" : "output.surface=true");
+                scene = load_scene_for(method, options.scene.scene, set, options.scene.scale, changes);
+                changes.push_back(fmt::format("with {}: the movie is made from it", set.back()));
+            }
+            if (options.methods.empty() && repeats_another(method, scene)) {
+                fmt::print("{} is left out: it differs from others by elastic solids, and there are none\n",
+                           method);
+                continue;
+            }
             for (const std::string& warning : scene.warnings)
                 fmt::print(stderr, "{}: warning: {}\n", method, warning);
             for (const std::string& change : changes) fmt::print("{} runs {}\n", method, change);

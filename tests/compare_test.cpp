@@ -84,6 +84,58 @@ TEST_CASE("compare: springs run as rigid solids where there are no springs; a ta
     CHECK(contains(resumed, "is complete"));
 }
 
+TEST_CASE("compare: a movie is made whatever the scene writes, and what repeats another method is left out") {
+    const ScratchFolder folder;
+    const std::string slab = R"(
+[scene]
+duration = 0.1
+dimensions = 2
+[domain]
+size = [0.8, 0.6]
+resolution = 12
+[[liquid.fill]]
+level = 0.3
+[output]
+volume = false
+surface = false
+)";
+    const std::string out = (folder / "out").string();
+    const Said said =
+        flotsam_says(fmt::format("compare {} --out {} --size 48x32", written(folder, slab), out));
+    CAPTURE(said.text);
+    CHECK(said.code == 0);
+    CHECK(std::filesystem::exists(folder / "out" / "side_by_side.mp4"));
+    CHECK(contains(said, "cut-cell runs with output.volume=true"));
+    for (const std::string variant : {"cut-cell-weak", "cut-cell-damping"}) {
+        CHECK(contains(said, variant + " is left out"));
+        CHECK_FALSE(std::filesystem::exists(folder / "out" / variant));
+    }
+    for (const std::string method : {"cut-cell", "marker-springs", "direct-forcing", "penalty"})
+        CHECK(std::filesystem::exists(folder / "out" / method / "audit.csv"));
+    // Whoever asks for one gets it, and without a movie nothing is written that the scene did not ask for.
+    const Said asked = flotsam_says(fmt::format("compare {} --out {} --no-movie --methods cut-cell-weak",
+                                                written(folder, slab), (folder / "asked").string()));
+    CHECK(asked.code == 0);
+    CHECK(std::filesystem::exists(folder / "asked" / "cut-cell-weak" / "audit.csv"));
+    CHECK(std::filesystem::is_empty(folder / "asked" / "cut-cell-weak" / "frames"));
+    // Where something is elastic the variants have something to say.
+    const std::string rubber = R"(
+[[solid]]
+name = "rubber"
+motion = "elastic"
+shape = { box = [0.2, 0.2] }
+position = [0.4, 0.45]
+density = 500
+stiffness = 1e5
+)";
+    const Said elastic =
+        flotsam_says(fmt::format("compare {} --out {} --no-movie --quiet", written(folder, slab + rubber),
+                                 (folder / "soft").string()));
+    CAPTURE(elastic.text);
+    CHECK(std::filesystem::exists(folder / "soft" / "cut-cell-weak" / "audit.csv"));
+    CHECK(std::filesystem::exists(folder / "soft" / "cut-cell-damping" / "audit.csv"));
+}
+
 TEST_CASE("compare: mistakes are told, and methods that do not fit are left out") {
     const ScratchFolder folder;
     const std::string scene = written(folder, tank + ball);

@@ -5,9 +5,11 @@
 #include <csignal>
 #include <stdexcept>
 
+#include "geometry/mass_properties.h"
 #include "geometry/shape.h"
 #include "io/atomic_file.h"
 #include "io/checkpoint.h"
+#include "io/number_table.h"
 #include "tests/run_results.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"
@@ -92,6 +94,39 @@ TEST_CASE("a run leaves its folder as the docs say") {
     const std::string& probes = files.at("probes.csv");
     CHECK(probes.starts_with("step,time,\"height, left\"\n0,0,"));
     CHECK(std::count(probes.begin(), probes.end(), '\n') == 2 + steps);
+}
+
+TEST_CASE("bodies.csv begins with the start, and without `solids` no animation is written") {
+    const ScratchFolder scratch;
+    SmallRun small;
+    Solid ball;
+    ball.name = "ball";
+    ball.motion = Motion::rigid;
+    ball.shape = solid_disc(0.1, 3.0 / 24, 0.02);
+    ball.start.position = {0.6, 0.4, 0.5 / 24};
+    ball.rigid.mass = mass_properties(enclosed_moments(ball.shape.mesh), 500);
+    ball.rigid.velocity = {0.25, 0, 0};
+    small.scenario.solids.push_back(ball);
+    small.scenario.time.duration = 2.0 / 24;
+    REQUIRE(small.run(scratch / "with").exit_code() == 0);
+    CHECK(fs::exists(scratch / "with" / "solids.glb"));
+    const NumberTable bodies = read_number_table(scratch / "with" / "bodies.csv");
+    const NumberTable audit = read_number_table(scratch / "with" / "audit.csv");
+    REQUIRE(bodies.rows() == audit.rows() + 1);
+    CHECK(bodies.find("step")->front() == 0);
+    CHECK(bodies.find("time")->front() == 0);
+    CHECK(bodies.find("ball.position.x")->front() == 0.6);
+    CHECK(bodies.find("ball.position.y")->front() == 0.4);
+    CHECK(bodies.find("ball.velocity.x")->front() == 0.25);
+    CHECK(bodies.find("ball.force.y")->front() == 0);
+    CHECK(bodies.find("ball.contact.y")->front() == 0);
+
+    small.output.solids = false;
+    REQUIRE(small.run(scratch / "without").exit_code() == 0);
+    CHECK_FALSE(fs::exists(scratch / "without" / "solids.glb"));
+    CHECK_FALSE(fs::exists(scratch / "without" / "frames" / "solids_0000.ply"));
+    // Pictures need to know where solids are.
+    CHECK(fs::exists(scratch / "without" / "transforms.csv"));
 }
 
 TEST_CASE("an existing folder is refused, overwritten only when it is ours, and foreign files stay") {

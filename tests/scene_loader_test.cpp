@@ -8,12 +8,14 @@
 #include <sstream>
 
 #include "core/check.h"
+#include "coupling/scheme.h"
 #include "scene/estimate.h"
 #include "scene/scene.h"
 #include "scene/scene_template.h"
 #include "scene/schema.h"
 #include "scene/suggest.h"
 #include "scene/toml_tree.h"
+#include "sim/driver.h"
 #include "tests/places.h"
 
 using namespace flotsam;
@@ -232,6 +234,128 @@ TEST_CASE("probes of a solid give its loads by component, and unknown solids are
         "[scene]\nduration = 1\n[domain]\nsize = [1, 1, 1]\nresolution = 16\n[[liquid.fill]]\nlevel = 0.5\n"
         "[[probe]]\nname = \"F\"\nforce = \"ball\"\n";
     check_contains(error_of(none), "this scene has no solids");
+}
+
+TEST_CASE("a wetted area is refused where the method does not measure it") {
+    const auto text = [](const std::string& method, const std::string& motion) {
+        return "[scene]\nduration = 1\nmethod = \"" + method +
+               "\"\n[domain]\nsize = [1, 1, 1]\nresolution = 16\n[[liquid.fill]]\nlevel = 0.5\n"
+               "[[solid]]\nname = \"ball\"\n" +
+               motion +
+               "shape = { sphere = 0.2 }\nposition = [0.5, 0.5, 0.5]\n"
+               "[[probe]]\nname = \"A\"\nwetted_area = \"ball\"\n";
+    };
+    const std::string rigid = "motion = \"rigid\"\ndensity = 500\n",
+                      spring = "motion = \"spring\"\ndensity = 500\nstiffness = 1e6\n";
+    for (const std::string method : {"direct-forcing", "penalty"})
+        for (const std::string& motion : {std::string(), rigid}) {
+            const std::string error = error_of(text(method, motion));
+            check_contains(error, "the method " + method + " does not measure the wetted area of \"ball\"");
+            check_contains(error, "leave this probe out");
+        }
+    check_contains(error_of(text("marker-springs", spring)), "does not measure the wetted area");
+    CHECK_NOTHROW(parse(text("marker-springs", "")));
+    CHECK_NOTHROW(parse(text("cut-cell", rigid)));
+    // What it says it measures, it does: half a ball is in the water.
+    const Scene scene = parse(text("cut-cell", ""));
+    Driver driver(scene.scenario, make_scheme("cut-cell"));
+    driver.start();
+    (void)driver.advance();
+    const double half = 2 * 3.14159265358979 * 0.2 * 0.2;
+    CHECK(std::abs(driver.world().loads[0].wetted_area - half) < 0.1 * half);
+}
+
+TEST_CASE("what 2D does not have leads to three dimensions, and there not back to 2D") {
+    const std::string flat =
+        "[scene]\nduration = 1\ndimensions = 2\n[domain]\nsize = [1.0, 0.5]\nresolution = 20\n"
+        "[[liquid.fill]]\nlevel = 0.1\n[[solid]]\nname = \"a\"\nshape = { cylinder = [0.1, 0.2] }\n"
+        "position = [0.5, 0.3]\n";
+    const std::string error = error_of(flat);
+    check_contains(error, "in two dimensions a solid is a box, a sphere (a disc) or a gear");
+    check_contains(error, "remove 'dimensions = 2', give points and vectors a z");
+    check_contains(error, "a depth of two cells (0.1 m) or more");
+    // Whoever follows that advice has a scene.
+    const std::string followed =
+        with(with(with(flat, "dimensions = 2\n", ""), "[1.0, 0.5]", "[1.0, 0.5, 0.1]"), "[0.5, 0.3]",
+             "[0.5, 0.3, 0.05]");
+    CHECK(parse(followed).scenario.domain.cells == Int3{20, 10, 2});
+    // Whoever makes it too thin is not sent back.
+    const std::string thin = error_of(with(followed, "[1.0, 0.5, 0.1]", "[1.0, 0.5, 0.06]"));
+    check_contains(thin, "only 1 cells along side 3");
+    check_contains(thin, "make this side 0.1 m long or more");
+    CHECK(thin.find("dimensions = 2") == std::string::npos);
+    // A scene that 2D admits is told of it.
+    check_contains(error_of(with(with(followed, "cylinder = [0.1, 0.2]", "sphere = 0.1"), "[1.0, 0.5, 0.1]",
+                                 "[1.0, 0.5, 0.06]")),
+                   "set scene.dimensions = 2");
+    const std::string springs =
+        with(with(flat, "shape = { cylinder = [0.1, 0.2] }", "shape = { box = [0.1, 0.1] }"), "name = \"a\"",
+             "name = \"a\"\nmotion = \"spring\"");
+    check_contains(error_of(springs), "give points and vectors a z");
+}
+
+TEST_CASE("the reference says which shapes 2D takes and which methods know viscosity, as the loader has it") {
+    const std::string reference = scene_reference();
+    std::string named;  // where the reference speaks of shapes in 2D
+    for (const TableRule& table : scene_tables())
+        if (table.name == "shape") named = std::string(table.meaning.substr(table.meaning.find("In 2D")));
+    check_contains(reference, named);
+    for (const KeyRule& shape : scene_table("shape").keys) {
+        CAPTURE(shape.name);
+        const std::string value = shape.types & a_number  ? "0.1"
+                                  : shape.types & a_table ? "{ file = \"x.obj\", files = \"x_##.obj\" }"
+                                  : shape.name == "boat"  ? "[0.2, 0.1, 0.1, 0.01]"
+                                  : shape.name == "box"   ? "[0.1, 0.1]"
+                                  : shape.name == "gear"  ? "[0.1, 0.05, 8]"
+                                                          : "[0.1, 0.05]";
+        const std::string error = error_of(fmt::format(
+            "[scene]\nduration = 1\ndimensions = 2\n[domain]\nsize = [1.0, 1.0]\nresolution = 20\n"
+            "[[liquid.fill]]\nlevel = 0.1\n[[solid]]\nname = \"a\"\nshape = {{ {} = {} }}\nposition = [0.5, "
+            "0.5]\n",
+            shape.name, value));
+        CHECK(error.empty() == (named.find(fmt::format("`{}`", shape.name)) != std::string::npos));
+    }
+
+    std::ifstream file(source_folder() + "/README.md");
+    std::string line, honest;
+    while (std::getline(file, line))
+        if (line.find("inviscid") != std::string::npos) honest = line;
+    check_contains(honest, "air is empty space");
+    for (const SchemeEntry& scheme : schemes()) {
+        const std::string liquid = fmt::format(
+            "[scene]\nduration = 1\nmethod = \"{}\"\n[domain]\nsize = [1, 1, 1]\nresolution = 10\n"
+            "[liquid]\nviscosity = 1.0\n[[liquid.fill]]\nlevel = 0.5\n",
+            scheme.name);
+        const bool viscous = error_of(liquid).empty();
+        CAPTURE(scheme.name);
+        check_contains(reference, fmt::format("| `{}` | {} | {} |", scheme.name, scheme.summary,
+                                              viscous ? "yes" : "no"));
+        // README names what to use instead of the default.
+        if (viscous && !scheme.make()->capabilities().comparison)
+            check_contains(honest, fmt::format("\"{}\"", scheme.name));
+        if (scheme.name == Scenario{}.method) CHECK_FALSE(viscous);
+    }
+}
+
+TEST_CASE("cells are counted along the longest side, or their edge is given") {
+    const std::string tall = with(good, "size = [1.0, 0.6, 0.6]", "size = [0.5, 1.0, 0.6]");
+    CHECK(parse(tall).scenario.domain.cells == Int3{25, 50, 30});
+    const std::string by_cell = with(tall, "resolution = 50", "cell = 0.02");
+    CHECK(parse(by_cell).scenario.domain.cells == Int3{25, 50, 30});
+    CHECK(parse(by_cell).scenario.domain.h == 0.02);
+    CHECK(parse(by_cell, {}, 0.5).scenario.domain.h == 0.04);
+    CHECK(parse(by_cell, {}, 0.5).scenario.domain.cells.y == 25);
+    CHECK(parse(parse(by_cell, {}, 0.5).effective_toml).scenario.domain.h == 0.04);
+    CHECK(parse(with(tall, "resolution = 50", "cell = 1"), {"domain.cell=0.02"}).scenario.domain.h == 0.02);
+    // An override replaces the one that is there.
+    CHECK(parse(by_cell, {"domain.resolution=25"}).scenario.domain.h == 0.04);
+    CHECK(parse(tall, {"domain.cell=0.04"}).scenario.domain.h == 0.04);
+    check_contains(error_of(with(tall, "resolution = 50", "resolution = 50\ncell = 0.02")),
+                   "[domain] has more than one of: resolution, cell");
+    check_contains(error_of(with(tall, "resolution = 50", "")), "[domain] has none of: resolution, cell");
+    check_contains(error_of(by_cell, {"domain.cell=0"}), "out of range");
+    check_contains(error_of(by_cell, {"domain.cell=0.4"}), "lower 'cell'");
+    check_contains(error_of(by_cell, {"domain.cell=1e-5"}), "this makes 100000 cells along the longest side");
 }
 
 TEST_CASE("2D scenes are slabs in which z does not matter") {

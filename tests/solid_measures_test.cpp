@@ -3,6 +3,7 @@
 
 #include "geometry/surface_nets.h"
 #include "io/frames.h"
+#include "scene/scene.h"
 #include "sim/measure.h"
 #include "worlds.h"
 
@@ -50,6 +51,56 @@ TEST_CASE("a solid's tilt is the angle of its y axis, however it is turned about
     CHECK(measure(probe, world, s) == doctest::Approx(0));
     s.solids[0].start.rotation = Rotation::about({1, 0, 2}, 2.0) * s.solids[0].start.rotation;
     CHECK(measure(probe, world, s) == doctest::Approx(2.0 * 180 / 3.14159265358979));
+}
+
+TEST_CASE("in 2D a solid's volume is that of the part within the slab") {
+    const Scene scene = parse_scene(R"(
+[scene]
+duration = 1
+dimensions = 2
+[domain]
+size = [1.0, 1.0]
+resolution = 20
+[[liquid.fill]]
+level = 0.3
+[[solid]]
+name = "plank"
+motion = "rigid"
+shape = { box = [0.3, 0.1] }
+position = [0.5, 0.6]
+rotation = { axis = [0, 0, 1], degrees = 30 }
+density = 500
+[[solid]]
+name = "disc"
+shape = { sphere = 0.1 }
+position = [0.8, 0.6]
+[[solid]]
+name = "rubber"
+motion = "elastic"
+shape = { box = [0.2, 0.1] }
+position = [0.2, 0.6]
+density = 500
+stiffness = 1e5
+[[probe]]
+name = "plank"
+volume = "plank"
+[[probe]]
+name = "disc"
+volume = "disc"
+[[probe]]
+name = "rubber"
+volume = "rubber"
+)",
+                                    "slab.toml");
+    Driver driver(scene.scenario, make_scheme("cut-cell"));
+    driver.start();
+    const double areas[] = {0.3 * 0.1, 3.14159265358979 * 0.1 * 0.1, 0.2 * 0.1};
+    for (std::size_t n = 0; n < 3; ++n) {
+        const double volume = measure(scene.probes[n], driver.world(), scene.scenario);
+        CAPTURE(scene.probes[n].name);
+        // A disc's corners stand out as far as its edges stand in.
+        CHECK(std::abs(volume - areas[n] * 0.05) < 1e-3 * areas[n] * 0.05);
+    }
 }
 
 TEST_CASE("the exported volume hugs solids: it encloses the liquid's volume") {

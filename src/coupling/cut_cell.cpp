@@ -117,11 +117,13 @@ Twist motion_of(const MovableBody& body, const Pose& pose) {
 Capabilities CutCell::capabilities() const {
     return {.liquid = true,
             .motions = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
+            .wetted = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
             .open_walls = true,
             .separation = true,
             .zarifi_rules = true,
             .strong = wet_elastic_.coupling() == ElasticCoupling::strong,
-            .comparison = wet_elastic_.coupling() != ElasticCoupling::strong};
+            .comparison = wet_elastic_.coupling() != ElasticCoupling::strong,
+            .elastic_variant = wet_elastic_.coupling() != ElasticCoupling::strong};
 }
 
 double CutCell::stable_dt(const World& world, const Scenario& scenario) const {

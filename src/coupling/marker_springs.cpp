@@ -366,6 +366,7 @@ Capabilities MarkerSprings::capabilities() const {
     return {.liquid = true,
             .carriers = {Carrier::markers},
             .motions = {Motion::fixed, Motion::spring},
+            .wetted = {Motion::fixed},
             .open_walls = true,
             .viscosity = true};
 }

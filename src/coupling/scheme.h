@@ -16,16 +16,18 @@ struct Capabilities {
     // Of the liquid's velocity; the first is what a scene gets unasked.
     std::vector<Carrier> carriers{Carrier::apic, Carrier::flip, Carrier::markers};
     std::vector<Motion> motions{};  // of solids
+    std::vector<Motion> wetted{};   // of those whose wetted area it measures
     bool open_walls = false;
     bool viscosity = false;
-    bool separation = false;      // liquid that lets go of solids
-    bool zarifi_rules = false;    // faces by distance, surface by spheres
-    bool sources = true;          // emitters and sinks
-    bool animated_meshes = true;  // scripted solids whose surface deforms
-    bool one_way = false;         // rigid solids that move liquid and do not feel it
-    bool compressible = false;    // pressure travels as sound, in steps so short that sound is resolved
-    bool strong = false;          // fluid and solids are solved together
-    bool comparison = false;      // a weaker variant of another method: not judged by itself
+    bool separation = false;       // liquid that lets go of solids
+    bool zarifi_rules = false;     // faces by distance, surface by spheres
+    bool sources = true;           // emitters and sinks
+    bool animated_meshes = true;   // scripted solids whose surface deforms
+    bool one_way = false;          // rigid solids that move liquid and do not feel it
+    bool compressible = false;     // pressure travels as sound, in steps so short that sound is resolved
+    bool strong = false;           // fluid and solids are solved together
+    bool comparison = false;       // a weaker variant of another method: not judged by itself
+    bool elastic_variant = false;  // without elastic solids it does what another method does
 };
 
 class Scheme {

@@ -109,13 +109,19 @@ void BodyLog::on_start(const World& world, int) {
         add("orientation", "xyzw");
         for (const char* what : {"velocity", "spin", "force", "torque", "contact"}) add(what, "xyz");
     }
-    if (world.step > 0)
+    if (world.step > 0) {
         log_.emplace(resume_log(file_, world.step, columns));
-    else
+    } else {
         log_.emplace(CsvLog::create(file_, columns));
+        write(world, std::vector<Impulse>(solids.size()));
+    }
 }
 
 void BodyLog::on_step(const World& world, const StepReport& report, double) {
+    write(world, report.ledger.bodies.contact);
+}
+
+void BodyLog::write(const World& world, const std::vector<Impulse>& contact) {
     std::vector<double> row{double(world.step), world.time};
     std::size_t number = 0;  // of the body
     const auto add = [&](int solid, const Pose& pose, Vec3 velocity, Vec3 spin) {
@@ -127,7 +133,7 @@ void BodyLog::on_step(const World& world, const StepReport& report, double) {
         put(spin);
         put(world.loads[solid].force);
         put(world.loads[solid].torque);
-        put(report.ledger.bodies.contact[number++].linear);
+        put(contact[number++].linear);
     };
     for (const RigidBody& body : world.bodies) add(body.solid, pose_of(body), body.velocity, spin_of(body));
     for (const SpringBody& body : world.springs)

@@ -33,9 +33,9 @@ class Audit : public Observer {
     int frame_ = 0;
 };
 
-// One row per step: step, time, and of every solid that moves by itself position and orientation (of its
-// shape's coordinates), velocity (of its centre of mass) and spin, force and torque of the liquid (about its
-// position), and the impulse of contacts and joints.
+// One row per step, and one for the start: step, time, and of every solid that moves by itself position and
+// orientation (of its shape's coordinates), velocity (of its centre of mass) and spin, force and torque of
+// the liquid (about its position), and the impulse of contacts and joints.
 class BodyLog : public Observer {
   public:
     BodyLog(std::filesystem::path file, const Scenario& scenario)
@@ -47,6 +47,8 @@ class BodyLog : public Observer {
     void on_finish(World&, int, bool) override;
 
   private:
+    void write(const World& world, const std::vector<Impulse>& contact);
+
     std::filesystem::path file_;
     const Scenario& scenario_;
     std::optional<CsvLog> log_;

@@ -127,7 +127,8 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
         Audit audit(folder.audit(), scenario);
         ProbeLog probes(folder.probes(), scenario, inputs.probes);
         BodyLog bodies(folder.bodies(), scenario);
-        TransformLog transforms(folder.transforms(), folder.solids(), scenario);
+        TransformLog transforms(folder.transforms(), inputs.output.solids ? folder.solids() : fs::path(),
+                                scenario);
         PointCache cache(folder.point_cache(), folder.frames());
         Progress progress(driver.last_frame(), scenario.time.duration);
         Checkpointer checkpointer(folder.checkpoints(), driver, inputs.scene_hash,

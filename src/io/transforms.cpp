@@ -132,6 +132,7 @@ void TransformLog::write(const World& world, int frame) {
 
 // From the table and not from memory: it also holds the frames before a restart.
 void TransformLog::on_finish(World&, int, bool) {
+    if (gltf_.empty()) return;
     const NumberTable table = read_number_table(csv_);
     static constexpr Vec3 palette[] = {{0.95, 0.77, 0.20}, {0.55, 0.36, 0.22}, {0.45, 0.47, 0.50},
                                        {0.78, 0.25, 0.20}, {0.25, 0.50, 0.35}, {0.30, 0.40, 0.65}};

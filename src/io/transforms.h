@@ -1,5 +1,5 @@
 // transforms.csv: where the solids that move are at every frame. solids.glb: the same as an animation of
-// their meshes.
+// their meshes; not written where its path is empty.
 #pragma once
 
 #include <filesystem>

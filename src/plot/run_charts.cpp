@@ -84,6 +84,14 @@ ProbeFamily family_of(Probe::Kind kind) {
                     .unit = "m",
                     .vector = true,
                     .of_solid = true};
+        case Probe::Kind::point_x:
+        case Probe::Kind::point_y:
+        case Probe::Kind::point_z:
+            return {.title = "Place of a point of",
+                    .quantity = "point",
+                    .unit = "m",
+                    .vector = true,
+                    .of_solid = true};
         case Probe::Kind::tilt:
             return {"Tilt of solids", "angle", "deg", "between each solid's y axis and the vertical"};
     }

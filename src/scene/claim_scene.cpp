@@ -14,6 +14,36 @@ namespace {
 
 using Kind = TomlNode::Kind;
 
+// A point of a solid that is followed: three probes; none when a mistake was found.
+void read_point_probe(SceneReader& reader, const TomlNode& table, const std::string& name,
+                      const Scenario& scenario, std::vector<Probe>& probes) {
+    const auto solid = solid_named(table.at("solid"), scenario.solids, reader.mistakes);
+    if (!solid || !reader.mistakes.empty()) return;  // of a solid with mistakes nothing is known
+    if (scenario.solids[*solid].sequence) {
+        reader.mistakes.add(table.place, "points of animated meshes cannot be followed",
+                            "leave this probe out");
+        return;
+    }
+    World start;
+    start.bodies = bodies_at_start(scenario);
+    start.springs = springs_at_start(scenario);
+    start.elastics = elastics_at_start(scenario);
+    Probe probe{.name = name, .point = reader.position(table.at("at")), .solid = *solid};
+    // A shape's tetrahedra end up to a cell beside its surface.
+    if (const double outside = shape_of(start, scenario, std::size_t(*solid)).distance(probe.point);
+        outside > reader.domain.h)
+        reader.mistakes.add(
+            table.at("at").place,
+            fmt::format("this point lies {:.3g} m outside \"{}\"", outside, scenario.solids[*solid].name),
+            "'at' is a place of the scene at the start, inside the solid or on its surface");
+    tie_to_solid(probe, start);
+    for (int axis = 0; axis < 3; ++axis) {
+        probe.kind = Probe::Kind(int(Probe::Kind::point_x) + axis);
+        probe.name = fmt::format("{}.{}", name, "xyz"[axis]);
+        probes.push_back(probe);
+    }
+}
+
 // A probe of a solid: what the liquid does to it, or where it is; false when the entry is none.
 bool read_solid_probe(SceneReader& reader, const TomlNode& entry, const std::string& name,
                       const std::vector<Solid>& solids, std::vector<Probe>& probes) {
@@ -78,10 +108,27 @@ std::vector<TableRule> claim_tables() {
                        "of the liquid on a solid, about its position: NAME.x, NAME.y and NAME.z"),
               of_solid("wetted_area", "m^2", "of the solid of this name"),
               of_solid("position", "m", "of the solid of this name: NAME.x, NAME.y and NAME.z"),
+              {.name = "point",
+               .types = a_table,
+               .unit = "m",
+               .meaning = "of a solid, followed as it moves and deforms: NAME.x, NAME.y and NAME.z",
+               .inner = "solid point"},
               of_solid("tilt", "deg", "angle between the y axis of the solid of this name and the vertical"),
-              of_solid("volume", "m^3", "inside the surface of the solid of this name")},
+              of_solid("volume", "m^3",
+                       "inside the surface of the solid of this name; in 2D of the part within the slab")},
              {"height", "pressure", "speed", "velocity", "velocity_x", "velocity_y", "velocity_z", "force",
-              "torque", "wetted_area", "position", "tilt", "volume"}},
+              "torque", "wetted_area", "position", "point", "tilt", "volume"}},
+
+            {"solid point",
+             "point = { ... }",
+             "A point of a solid.",
+             {{.name = "solid", .types = a_text, .meaning = "its name", .required = true},
+              {.name = "at",
+               .types = a_list,
+               .unit = "m",
+               .meaning = "where it is at the start, in the scene's coordinates",
+               .min_count = 2,
+               .required = true}}},
 
             {"claim",
              "[[claim]]",
@@ -170,7 +217,7 @@ std::vector<TableRule> claim_tables() {
                .required = true}}}};
 }
 
-std::vector<Probe> read_probes(SceneReader& reader, const std::vector<Solid>& solids) {
+std::vector<Probe> read_probes(SceneReader& reader, const Scenario& scenario) {
     std::vector<Probe> probes;
     std::set<std::string> names;
     static constexpr std::pair<std::string_view, Probe::Kind> kinds[] = {
@@ -205,7 +252,11 @@ std::vector<Probe> read_probes(SceneReader& reader, const std::vector<Solid>& so
                                     fmt::format("the probe \"{}\" lies outside the domain", probe.name),
                                     "move it inside");
         }
-        if (read_solid_probe(reader, entry, probe.name, solids, probes)) continue;
+        if (const TomlNode* point = entry.find("point")) {
+            read_point_probe(reader, *point, probe.name, scenario, probes);
+            continue;
+        }
+        if (read_solid_probe(reader, entry, probe.name, scenario.solids, probes)) continue;
         if (entry.find("velocity")) {
             for (const auto& [component, kind] : {std::pair{".x", Probe::Kind::velocity_x},
                                                   {".y", Probe::Kind::velocity_y},

@@ -7,14 +7,14 @@
 #include "scene/scene_reader.h"
 #include "scene/schema.h"
 #include "sim/measure.h"
-#include "solid/solid.h"
+#include "world/scenario.h"
 
 namespace flotsam {
 
 // The table rules of [[probe]] and [[claim]].
 std::vector<TableRule> claim_tables();
 
-std::vector<Probe> read_probes(SceneReader& reader, const std::vector<Solid>& solids);
+std::vector<Probe> read_probes(SceneReader& reader, const Scenario& scenario);
 
 // `duration` of the scene: claims must not look beyond it [s].
 std::vector<Claim> read_claims(SceneReader& reader, const std::vector<Probe>& probes, double duration);

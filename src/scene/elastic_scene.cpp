@@ -73,7 +73,7 @@ TetMesh read_tets(SceneReader& reader, const TomlNode& entry, const Solid& solid
     if (reader.flat) {
         if (!box) {
             mistakes.add(entry.at("shape").place, "in two dimensions only boxes can be elastic",
-                         "write shape = { box = [...] }, or remove 'dimensions = 2'");
+                         "write shape = { box = [...] }, or " + reader.make_it_3d());
             return {};
         }
         bounds.low.z = -0.5 * reader.domain.h, bounds.high.z = 0.5 * reader.domain.h;

@@ -151,7 +151,7 @@ std::vector<TableRule> liquid_tables() {
           {.name = "viscosity",
            .types = a_number,
            .unit = "Pa s",
-           .meaning = "dynamic; 0.001 for water; otherwise none. Not every method admits it",
+           .meaning = "dynamic; 0.001 for water; otherwise none. Which methods admit it: see Methods below",
            .low = 0,
            .high = 1e9},
           {.name = "carrier",

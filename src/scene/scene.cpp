@@ -72,10 +72,19 @@ void read_domain(SceneReader& reader) {
     const TomlNode& size_node = table.at("size");
     const Vec3 size = reader.asked_size = reader.vector(size_node, 0);
     const int axes = reader.flat ? 2 : 3;
-    const TomlNode& resolution = table.at("resolution");
+    const TomlNode* cell = table.find("cell");
+    const TomlNode& finer = cell ? *cell : table.at("resolution");
     Domain& box = reader.domain;
     const double longest = std::max({size.x, size.y, reader.flat ? 0 : size.z});
-    box.h = longest / static_cast<double>(resolution.integer);
+    box.h = cell ? cell->number : longest / static_cast<double>(finer.integer);
+    if (longest > most_cells * box.h * (1 + 1e-9)) {
+        reader.mistakes.add(finer.place,
+                            fmt::format("this makes {:.0f} cells along the longest side", longest / box.h),
+                            fmt::format("{:g} are the most: raise 'cell'", most_cells));
+        return;
+    }
+    const std::vector<TomlNode>& solids = reader.root.entries("solid");
+    const bool slab = std::all_of(solids.begin(), solids.end(), fits_slab);
     box.cells = {1, 1, 1};
     box.particles_per_edge = int(reader.root.at("liquid").at("particles_per_edge").integer);
     for (int axis = 0; axis < axes; ++axis) {
@@ -84,9 +93,11 @@ void read_domain(SceneReader& reader) {
         // A box one cell thick would be taken for a slab by everything that follows.
         if (cells < 2)
             reader.mistakes.add(
-                resolution.place,
-                fmt::format("only {:g} cells along side {} ({} m)", cells, axis + 1, size[axis]),
-                "raise 'resolution', or set scene.dimensions = 2 for a thin slab");
+                finer.place, fmt::format("only {:g} cells along side {} ({} m)", cells, axis + 1, size[axis]),
+                fmt::format(
+                    "{}, or make this side {:.3g} m long or more{}",
+                    cell ? "lower 'cell'" : "raise 'resolution'", 2 * box.h,
+                    axis == 2 && slab ? "; or set scene.dimensions = 2 for a slab one cell thick" : ""));
         else if (std::abs(cells * box.h - size[axis]) > 1e-6 * size[axis])
             reader.warn(size_node.place,
                         fmt::format("side {} is {:.6g} m instead of {:.6g} m: whole cells of {:.6g} m",
@@ -251,6 +262,23 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
     }
 }
 
+// A probe that a method does not measure would stand at 0.
+void check_probes(SceneReader& reader, const Scenario& scenario) {
+    const std::vector<Motion> measured = make_scheme(scenario.method)->capabilities().wetted;
+    for (const TomlNode& entry : reader.root.entries("probe")) {
+        const TomlNode* name = entry.find("wetted_area");
+        if (!name) continue;
+        const Solid& solid = scenario.solids[*solid_named(*name, scenario.solids, reader.mistakes)];
+        if (std::find(measured.begin(), measured.end(), solid.motion) == measured.end())
+            reader.mistakes.add(
+                name->place,
+                fmt::format("the method {} does not measure the wetted area of \"{}\"", scenario.method,
+                            solid.name),
+                "leave this probe out, or choose a method that does (docs/scene_reference.md, "
+                "Methods)");
+    }
+}
+
 // The forms to compare with know less than our own solver.
 void check_solver(SceneReader& reader, const Scenario& scenario) {
     const TomlNode& name = reader.root.at("solver").at("name");
@@ -280,10 +308,10 @@ void check_cost(SceneReader& reader, const Scene& scene) {
     const Estimate cost = estimate(scene.scenario, scene.output);
     const TomlNode& table = reader.root.at("domain");
     if (cost.memory > machine_memory())
-        reader.mistakes.add(table.at("resolution").place,
+        reader.mistakes.add((table.find("cell") ? table.at("cell") : table.at("resolution")).place,
                             fmt::format("this scene needs about {} of memory; the machine has {}",
                                         byte_text(cost.memory), byte_text(machine_memory())),
-                            "lower 'resolution', or run it with --scale 0.5");
+                            "make its cells larger, for example with --scale 0.5");
     const bool closed = std::none_of(reader.domain.walls.begin(), reader.domain.walls.end(),
                                      [](const Wall& wall) { return wall.kind == WallKind::open; });
     const LiquidSettings& liquid = scene.scenario.liquid;
@@ -302,7 +330,7 @@ Scene build_scene(SceneReader& reader) {
     scenario.domain = reader.domain;
     scenario.liquid = read_liquid(reader);
     read_solids(reader, scenario);
-    scene.probes = read_probes(reader, scenario.solids);
+    scene.probes = read_probes(reader, scenario);
     scene.claims = read_claims(reader, scene.probes, scenario.time.duration);
     scene.output = read_output(reader);
     scenario.solver = read_solver(reader);
@@ -310,17 +338,19 @@ Scene build_scene(SceneReader& reader) {
     check_method(reader, scenario);
     check_solver(reader, scenario);
     reader.mistakes.throw_if_any();
+    check_probes(reader, scenario);
     check_cost(reader, scene);
     reader.mistakes.throw_if_any();
     scene.warnings = reader.warnings;
     return scene;
 }
 
+void remove(TomlNode& table, std::string_view key) {
+    std::erase_if(table.members, [&](const TomlNode::Member& member) { return member.key == key; });
+}
+
 // What only pictures show or only a judge asks may change while a run goes on.
 TomlNode what_is_simulated(TomlNode root) {
-    const auto remove = [](TomlNode& table, std::string_view key) {
-        std::erase_if(table.members, [&](const TomlNode::Member& member) { return member.key == key; });
-    };
     for (const char* table : {"view", "claim", "check"}) remove(root, table);
     if (TomlNode* solids = root.find("solid"))
         for (TomlNode& solid : solids->items) remove(solid, "color");
@@ -336,7 +366,14 @@ Scene read_scene(const std::string& text, const std::filesystem::path& file,
     Mistakes mistakes;
     mistakes.add_source(file.string(), text);
     TomlNode root = parse_toml(text, 0, mistakes);
-    for (const std::string& assignment : overrides) apply_override(root, assignment, mistakes);
+    for (const std::string& assignment : overrides) {
+        apply_override(root, assignment, mistakes);
+        // One of the two replaces the other.
+        if (TomlNode* domain = root.find("domain")) {
+            if (assignment.starts_with("domain.cell")) remove(*domain, "resolution");
+            if (assignment.starts_with("domain.resolution")) remove(*domain, "cell");
+        }
+    }
     validate(root, mistakes);
     mistakes.throw_if_any();
 
@@ -356,9 +393,14 @@ Scene read_scene(const std::string& text, const std::filesystem::path& file,
     if (changes) *changes = adapt_to_method(root);
     fill_in_carrier(root);
     if (scale != 1) {
-        TomlNode& resolution = *root.find("domain")->find("resolution");
-        const double scaled = std::max(1.0, std::round(static_cast<double>(resolution.integer) * scale));
-        resolution = TomlNode::make_integer(static_cast<std::int64_t>(scaled), resolution.place);
+        if (TomlNode* cell = root.find("domain")->find("cell")) {
+            cell->kind = Kind::number;
+            cell->number /= scale;
+        } else {
+            TomlNode& resolution = *root.find("domain")->find("resolution");
+            const double scaled = std::max(1.0, std::round(static_cast<double>(resolution.integer) * scale));
+            resolution = TomlNode::make_integer(static_cast<std::int64_t>(scaled), resolution.place);
+        }
     }
     SceneReader reader{root, meshes.empty() ? file.parent_path() : meshes, mistakes, scale};
     Scene scene = build_scene(reader);

@@ -36,6 +36,13 @@ void SceneReader::warn(Place place, const std::string& message) {
     warnings.push_back(fmt::format("{}: {}", mistakes.where(place), message));
 }
 
+std::string SceneReader::make_it_3d() const {
+    return fmt::format(
+        "make the scene three-dimensional: remove 'dimensions = 2', give points and vectors a z, and the "
+        "domain a depth of two cells ({:.3g} m) or more",
+        2 * domain.h);
+}
+
 Vec3 SceneReader::vector(const TomlNode& list, double flat_z) {
     Vec3 v = read_vector(list, flat, mistakes);
     if (flat) v.z = flat_z;

@@ -38,6 +38,9 @@ struct SceneReader {
 
     void warn(Place place, const std::string& message);
 
+    // Advice for a 2D scene that asks for what only three dimensions have.
+    std::string make_it_3d() const;
+
     // In 2D a third number is ignored.
     Vec3 vector(const TomlNode& list, double flat_z);
     // Positions in 2D lie in the middle of the slab.

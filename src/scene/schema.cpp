@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "coupling/scheme.h"
+#include "scene/solid_scene.h"
 #include "scene/suggest.h"
 #include "sim/measure.h"
 
@@ -198,6 +199,14 @@ void fill_in(TomlNode& node, const TableRule& rule) {
     }
 }
 
+// Motions as scenes call them.
+std::string words_of(const std::vector<Motion>& motions) {
+    std::vector<std::string_view> list;
+    for (const auto& [word, motion] : motion_words)
+        if (std::find(motions.begin(), motions.end(), motion) != motions.end()) list.push_back(word);
+    return list.empty() ? "none" : joined(list, ", ");
+}
+
 std::string escaped(std::string_view text) {
     std::string result;
     for (const char c : text) result += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -247,10 +256,19 @@ std::string scene_reference() {
         text += fmt::format("| `{}` | {} | {} |\n", quantity.name, escaped(quantity.unit),
                             escaped(quantity.meaning));
     text +=
-        "\n## Methods\n\nWhat `scene.method` and `--method` can name.\n\n| method | summary |\n| --- | --- "
-        "|\n";
-    for (const SchemeEntry& scheme : schemes())
-        text += fmt::format("| `{}` | {} |\n", scheme.name, escaped(scheme.summary));
+        "\n## Methods\n\nWhat `scene.method` and `--method` can name, and what each admits. A liquid of a "
+        "method "
+        "without viscosity is inviscid.\n\n"
+        "| method | summary | viscosity | solids | `wetted_area` of | emitters, sinks | animated meshes | "
+        "one-way coupling | separation |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    const auto yes = [](bool can) { return can ? "yes" : "no"; };
+    for (const SchemeEntry& scheme : schemes()) {
+        const Capabilities can = scheme.make()->capabilities();
+        text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", scheme.name,
+                            escaped(scheme.summary), yes(can.viscosity), words_of(can.motions),
+                            words_of(can.wetted), yes(can.sources), yes(can.animated_meshes),
+                            yes(can.one_way), yes(can.separation));
+    }
     return text;
 }
 

@@ -45,6 +45,8 @@ struct TableRule {
     std::vector<std::string_view> exactly_one = {};  // of these keys must be present
 };
 
+constexpr double most_cells = 8192;  // along a side of the domain
+
 const std::vector<TableRule>& scene_tables();  // the first is the file itself
 const TableRule& scene_table(std::string_view name);
 

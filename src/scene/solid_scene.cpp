@@ -82,6 +82,9 @@ std::optional<Slab> slab(const SceneReader& reader) {
     return reader.flat ? std::optional(Slab{reader.domain.h, slab_mesh_depth(reader)}) : std::nullopt;
 }
 
+// Those that have a counterpart in two dimensions.
+constexpr std::string_view flat_shapes[] = {"box", "sphere", "gear"};
+
 // The shape of a solid in body coordinates; nothing when a mistake was found.
 std::optional<SolidShape> read_shape(SceneReader& reader, const TomlNode& shape) {
     const double spacing = 0.5 * reader.domain.h;
@@ -108,8 +111,8 @@ std::optional<SolidShape> read_shape(SceneReader& reader, const TomlNode& shape)
                            : solid_gear(radius, thickness, int(teeth));
     }
     if (reader.flat) {
-        reader.mistakes.add(shape.place, "in two dimensions a solid is a box, a sphere or a gear",
-                            "a sphere is a disc there; or remove 'dimensions = 2'");
+        reader.mistakes.add(shape.place, "in two dimensions a solid is a box, a sphere (a disc) or a gear",
+                            "choose one of them, or " + reader.make_it_3d());
         return {};
     }
     if (const TomlNode* capsule = shape.find("capsule")) {
@@ -364,7 +367,8 @@ std::vector<TableRule> solid_tables() {
           {.name = "rotation", .types = a_table, .meaning = "from its own axes", .inner = "rotation"}}},
         {"shape",
          "shape = { ... }",
-         "The shape of a solid.",
+         "The shape of a solid. In 2D only `box`, a rectangle, `sphere`, a disc, and `gear`; of elastic "
+         "solids only `box`.",
          {{.name = "box",
            .types = a_list,
            .unit = "m",
@@ -516,12 +520,8 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
         const std::string& motion = entry.at("motion").text;
         Solid solid;
         solid.name = name.text;
-        solid.motion = motion == "scripted"  ? Motion::scripted
-                       : motion == "rigid"   ? Motion::rigid
-                       : motion == "spring"  ? Motion::spring
-                       : motion == "elastic" ? Motion::elastic
-                       : motion == "cloth"   ? Motion::cloth
-                                             : Motion::fixed;
+        for (const auto& [word, value] : motion_words)
+            if (motion == word) solid.motion = value;
         solid.slip = entry.at("slip").number;
         solid.liquid_restitution = entry.at("liquid_restitution").number;
         if (const TomlNode* color = entry.find("color")) solid.color = three_numbers(*color);
@@ -538,7 +538,7 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
             check_solid_place(reader, entry, name.text, solid.motion, bounds(mesh_at(solid, 0)));
         solid.rigid = read_rigid(entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr,
                                  slab(reader), reader.mistakes);
-        read_springs(entry, reader.domain, solid, reader.mistakes);
+        read_springs(reader, entry, solid);
         read_elastic(reader, entry, solid);
         scenario.solids.push_back(solid);
     }
@@ -546,6 +546,14 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
     for (std::size_t n = 0; n < tables_of_solids.size(); ++n)
         fit_springs(tables_of_solids[n], scenario, scenario.solids[n], reader);
     scenario.joints = read_joints(reader.root, scenario.solids, slab(reader), reader.mistakes);
+}
+
+bool fits_slab(const TomlNode& entry) {
+    const std::string& motion = entry.at("motion").text;
+    const auto has = [&](std::string_view shape) { return entry.at("shape").find(shape) != nullptr; };
+    return motion != "spring" &&
+           (motion == "elastic" ? has("box")
+                                : std::any_of(std::begin(flat_shapes), std::end(flat_shapes), has));
 }
 
 std::optional<int> solid_named(const TomlNode& name, const std::vector<Solid>& solids, Mistakes& mistakes) {

@@ -89,7 +89,9 @@ TableRule spring_table() {
           .high = 64}}};
 }
 
-void read_springs(const TomlNode& entry, const Domain& domain, Solid& solid, Mistakes& mistakes) {
+void read_springs(SceneReader& reader, const TomlNode& entry, Solid& solid) {
+    const Domain& domain = reader.domain;
+    Mistakes& mistakes = reader.mistakes;
     if (solid.motion != Motion::spring) {
         for (const std::string_view key : {"stiffness", "springs"})
             if (const TomlNode* node = entry.find(key);
@@ -100,7 +102,7 @@ void read_springs(const TomlNode& entry, const Domain& domain, Solid& solid, Mis
     }
     if (domain.flat()) {
         mistakes.add(entry.find("motion")->place, "there are no springs in two dimensions yet",
-                     "remove 'dimensions = 2'");
+                     "choose another 'motion', or " + reader.make_it_3d());
         return;
     }
     const TomlNode* density = entry.find("density");

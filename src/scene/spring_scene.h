@@ -15,7 +15,7 @@ TableRule spring_table();
 
 // Builds the net of a validated [[solid]] whose shape and motion are known, or adds to `mistakes` what a
 // solid of another kind cannot have.
-void read_springs(const TomlNode& entry, const Domain& domain, Solid& solid, Mistakes& mistakes);
+void read_springs(SceneReader& reader, const TomlNode& entry, Solid& solid);
 
 // Fits how the solid repels markers to the whole scene, which must be read by now. Warns when what the scene
 // says itself lets water in, or needs shorter steps than it asks for.

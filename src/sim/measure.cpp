@@ -286,7 +286,29 @@ double pressure_at(const World& world, const Scenario& scenario, Vec3 point) {
     return sum / weight + scenario.liquid.density * dot(scenario.gravity, point);
 }
 
+Vec3 place_of_point(const Probe& probe, const World& world, const Scenario& scenario) {
+    const auto s = std::size_t(probe.solid);
+    if (const ElasticBody* body = elastic_body_of(world, s)) {
+        Vec3 place;
+        for (int a = 0; a < 4; ++a)
+            place += probe.place.weight[a] * body->position[body->mesh->rest.tets[probe.place.tet][a]];
+        return place;
+    }
+    if (const SpringBody* body = spring_body_of(world, s))
+        return skin_of(*probe.net, body->position).vertices[0];
+    return pose_of(world, scenario, s).to_world(pose_at(scenario.solids[s], 0).to_body(probe.point));
+}
+
 }  // namespace
+
+void tie_to_solid(Probe& probe, const World& start) {
+    const auto s = std::size_t(probe.solid);
+    if (const ElasticBody* body = elastic_body_of(start, s))
+        probe.place = places_in({body->position, body->mesh->rest.tets}, {probe.point}).front();
+    if (const SpringBody* body = spring_body_of(start, s))
+        probe.net =
+            std::make_shared<SpringNet>(with_skin(*body->net, {{pose_of(*body).to_body(probe.point)}, {}}));
+}
 
 double liquid_front(const World& world, const Scenario& scenario) { return extent(world, scenario, 0, 1); }
 
@@ -309,8 +331,15 @@ double measure(const Probe& probe, const World& world, const Scenario& scenario)
         const Vec3 axis = pose_of(world, scenario, std::size_t(probe.solid)).rotation * Vec3{0, 1, 0};
         return std::atan2(std::hypot(axis.x, axis.z), axis.y) * 180 / std::numbers::pi;
     }
-    if (probe.kind == Probe::Kind::volume)
-        return enclosed_volume(mesh_of(world, scenario, std::size_t(probe.solid)));
+    if (probe.kind == Probe::Kind::volume) {
+        const TriangleMesh mesh = mesh_of(world, scenario, std::size_t(probe.solid));
+        // A solid's mesh reaches out of a slab; what counts is inside.
+        const Box box = bounds(mesh);
+        return enclosed_volume(mesh) *
+               (scenario.domain.flat() ? scenario.domain.h / (box.high.z - box.low.z) : 1);
+    }
+    if (probe.kind >= Probe::Kind::point_x)
+        return place_of_point(probe, world, scenario)[int(probe.kind) - int(Probe::Kind::point_x)];
     if (probe.kind >= Probe::Kind::position_x)
         return pose_of(world, scenario, std::size_t(probe.solid))
             .position[int(probe.kind) - int(Probe::Kind::position_x)];

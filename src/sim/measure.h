@@ -1,6 +1,7 @@
 // What can be measured in a world: the numbers behind audit.csv, probes.csv and the claims of a scene.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,15 +30,24 @@ struct Probe {
         position_x,
         position_y,
         position_z,
+        // Where a point of a solid is that moves and deforms with it.
+        point_x,
+        point_y,
+        point_z,
         tilt,    // between its y axis and the vertical [deg]
         volume,  // inside its surface [m^3]
     };
     std::string name;
     Kind kind = Kind::height;
-    Vec3 point;        // [m]; a height ignores y
+    Vec3 point;        // [m]; a height ignores y; of a solid's point: at the start
     int solid = 0;     // index in the scenario; for loads and positions
     double width = 0;  // of the stretch along x that a height is the mean over [m]
+    // What carries a point of a solid that deforms.
+    TetPlace place = {};
+    std::shared_ptr<const SpringNet> net = nullptr;  // with this point as its only vertex
 };
+// Ties a probe of a solid's point to what is there at the start.
+void tie_to_solid(Probe& probe, const World& start);
 
 // A quantity that a claim can name: "liquid.volume".
 struct Quantity {

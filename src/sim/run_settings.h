@@ -15,7 +15,7 @@ struct OutputSettings {
     bool particles = false;      // frames/particles_NNNN.ply
     int surface_refinement = 2;  // of the grid that the surface is drawn on
     int checkpoint_every = 10;   // frames; 0 only on Ctrl-C and at the end
-    bool solids = true;          // frames/solids_NNNN.ply
+    bool solids = true;          // frames/solids_NNNN.ply, solids.glb and solids.pc2
     bool stress = false;         // frames/elastic_NNNN.vtk
 };
 

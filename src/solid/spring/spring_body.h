@@ -83,6 +83,9 @@ enum class NetKind { lattice, shell };
 SpringNet spring_lattice(const SolidShape& shape, double spacing, const SpringMaterial& material,
                          NetKind kind = NetKind::lattice);
 
+// The same net under another surface, in body coordinates.
+SpringNet with_skin(SpringNet net, TriangleMesh mesh);
+
 // Adds the springs' forces [N] to `force`: f = -k (|xi - xj| - d) - z d|xi - xj|/dt along xi - xj
 // [Genevaux03 2.2].
 void add_spring_forces(const SpringNet& net, std::span<const Vec3> position, std::span<const Vec3> velocity,

@@ -65,8 +65,12 @@ SpringNet single_node(SolidShape ball, double radius, double density) {
     net.rest = {Vec3{}};
     net.mass = {density * enclosed_volume(ball.mesh)};
     net.contact_radius = radius;
-    net.mesh = std::move(ball.mesh);
-    net.skin = anchors(net.mesh, net.rest, 0);
+    return with_skin(std::move(net), std::move(ball.mesh));
+}
+
+SpringNet with_skin(SpringNet net, TriangleMesh mesh) {
+    net.skin = anchors(mesh, net.rest, net.spacing);
+    net.mesh = std::move(mesh);
     return net;
 }
 
@@ -136,9 +140,7 @@ SpringNet spring_lattice(const SolidShape& shape, double spacing, const SpringMa
                 }
             }
         }
-    net.mesh = refined(shape.mesh, 1.5 * spacing);
-    net.skin = anchors(net.mesh, net.rest, spacing);
-    return net;
+    return with_skin(std::move(net), refined(shape.mesh, 1.5 * spacing));
 }
 
 }  // namespace flotsam
