@@ -34,8 +34,8 @@ class Audit : public Observer {
 };
 
 // One row per step: step, time, and of every solid that moves by itself position and orientation (of its
-// shape's coordinates), velocity (of its centre of mass) and spin, force and torque of the liquid (about its
-// position), and the impulse of contacts and joints.
+// shape's coordinates; what deforms: those that fit it best), velocity (of its centre of mass) and spin,
+// force and torque of the liquid (about its position), and the impulse of contacts and joints.
 class BodyLog : public Observer {
   public:
     BodyLog(std::filesystem::path file, const Scenario& scenario)
