@@ -234,10 +234,10 @@ TEST_CASE("reseeding fills a hole from crowded cells and keeps the number of par
     for (Vec3& v : mesh.vertices) v = pose.to_world(v);
     const auto cut = std::make_shared<CutSolid>(cut_solid(mesh, s.domain.cells, s.domain.h));
     const Obstacles divided = place_obstacles({{plate.distance, pose, pose, 1.0, {}, cut}}, s.domain, tiling);
-    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, divided, u, 0) == 0);
+    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, divided, u, 0).count == 0);
 
     // Twelve stay in the crowded cell.
-    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, no_obstacles, u, 0) == 12);
+    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, no_obstacles, u, 0).count == 12);
     CHECK(particles.count() == before);
     cells = sort_into_cells(particles, s.domain, *tiling);
     CHECK(cells.count(tiling->find(2, 10, 10)) == 12);
@@ -312,7 +312,7 @@ TEST_CASE("markers: many at a time go where one at a time goes, in any order and
 
         Particles one_by_one = markers;
         advance_particles(one_by_one, u, domain, dt);
-        const Vec3 at_start = advance_markers(markers, markers, u, domain, dt);
+        const Vec3 at_start = advance_markers(markers, markers, u, domain, dt).velocity_sum;
         CHECK(length(at_start - sum) < 1e-6 * double(markers.count()));
         double furthest = 0;
         for (std::int64_t i = 0; i < markers.count(); ++i)

@@ -75,7 +75,7 @@ ContactResponse::ContactResponse(const ContactShapes& shapes, const Scenario& sc
     for (std::size_t b = 0; b < heavy_.size(); ++b) heavy_[b].mass += carried[b];
 }
 
-bool ContactResponse::operator()(std::vector<MovableBody>& movable) {
+ContactResponse::Answer ContactResponse::ask(const std::vector<MovableBody>& movable) const {
     std::vector<RigidBody> now = heavy_;
     for (std::size_t b = 0; b < now.size(); ++b) {
         now[b].velocity = movable[b].motion.velocity;
@@ -84,19 +84,28 @@ bool ContactResponse::operator()(std::vector<MovableBody>& movable) {
     }
     // From the second round on a few sweeps are enough.
     const ContactEffort effort = found_ ? ContactEffort{50, &*found_} : ContactEffort{};
-    found_ = solve_contacts(now, placed_, contacts_, joints_, dt_, effort);
-    const ContactImpulses& impulses = *found_;
-    apply_impulses(now, impulses);
-    double change = 0;
+    Answer answer{solve_contacts(now, placed_, contacts_, joints_, dt_, effort), 0};
+    apply_impulses(now, answer.impulses);
     for (std::size_t b = 0; b < now.size(); ++b) {
         const double size = std::sqrt(heavy_[b].inertia.trace() / heavy_[b].mass);
-        change = std::max({change, length(now[b].velocity - movable[b].motion.velocity),
-                           size * length(spin_of(now[b]) - movable[b].motion.spin)});
+        answer.change = std::max({answer.change, length(now[b].velocity - movable[b].motion.velocity),
+                                  size * length(spin_of(now[b]) - movable[b].motion.spin)});
     }
-    if (change < tolerance_) return false;
+    return answer;
+}
+
+double ContactResponse::disagreement(const std::vector<MovableBody>& movable) const {
+    const double change = ask(movable).change;
+    return change < tolerance_ ? 0 : change;
+}
+
+bool ContactResponse::operator()(std::vector<MovableBody>& movable) {
+    Answer answer = ask(movable);
+    found_ = std::move(answer.impulses);
+    if (answer.change < tolerance_) return false;
     const std::vector<Impulse> next =
-        as_impulses(rounds_.next(as_numbers(given_), as_numbers(impulses.on_body)));
-    for (std::size_t b = 0; b < now.size(); ++b) {
+        as_impulses(rounds_.next(as_numbers(given_), as_numbers(found_->on_body)));
+    for (std::size_t b = 0; b < movable.size(); ++b) {
         const Impulse more{next[b].linear - given_[b].linear, next[b].angular - given_[b].angular};
         RigidBody body = bodies_[b];
         body.velocity = movable[b].free.velocity;

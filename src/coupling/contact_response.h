@@ -36,12 +36,22 @@ class ContactResponse {
     // A BodyResponse.
     bool operator()(std::vector<MovableBody>& movable);
 
+    // By how much they would still change how bodies move, 0 where that is no more than agreement asks for
+    // [m/s].
+    double disagreement(const std::vector<MovableBody>& movable) const;
+
     // What contacts and joints have given to each body.
     const std::vector<Impulse>& given() const { return given_; }
     // Pushes apart what overlaps and closes open joints: poses only.
     void repair(std::vector<RigidBody>& bodies) const;
 
   private:
+    struct Answer {
+        ContactImpulses impulses;
+        double change;  // of how bodies move [m/s]
+    };
+    Answer ask(const std::vector<MovableBody>& movable) const;
+
     const std::vector<RigidBody>& bodies_;
     const std::vector<Joint>& joints_;
     double dt_, tolerance_;

@@ -71,29 +71,29 @@ BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next,
                        const std::vector<Impulse>& contact, const std::vector<Impulse>& elastic, Vec3 gravity,
                        double dt) {
     BodyLedger ledger;
-    ledger.contact = contact;
     for (std::size_t b = 0; b < before.size(); ++b) {
         const RigidBody& body = next.bodies[b];
         const Vec3 weight = gravity * (body.mass * dt), liquid = next.loads[body.solid].force * dt;
+        ledger.contact.push_back(contact[b]);
+        ledger.contact.back() += elastic[b];
         Vec3 rest = body.mass * (body.velocity - before[b].velocity) - weight - liquid - contact[b].linear -
                     elastic[b].linear;
         for (int a = 0; a < 3; ++a)
             if (body.locked[lock_x + a]) ledger.held[a] += rest[a], rest[a] = 0;
         ledger.gravity += weight;
         ledger.liquid += liquid;
-        ledger.contacts += contact[b].linear;
-        ledger.elastic += elastic[b].linear;
+        ledger.contacts += ledger.contact[b].linear;  // of elastic ones: what those receive is less by that
         ledger.unaccounted += rest;
     }
     return ledger;
 }
 
 // Adds what the elastic bodies received in a step that gave them the velocities of `next`.
-void add_elastic(BodyLedger& ledger, const World& now, const World& next, const ElasticEquation& equation,
-                 const Scenario& scenario, double dt) {
+void add_elastic(BodyLedger& ledger, const World& now, const World& next,
+                 const std::vector<ElasticReceived>& all, const Scenario& scenario, double dt) {
     for (std::size_t b = 0; b < next.elastics.size(); ++b) {
         const ElasticBody& body = next.elastics[b];
-        const ElasticEquation::Received received = equation.received(b);
+        const ElasticReceived& received = all[b];
         const Vec3 weight = scenario.gravity * (body.mesh->total_mass() * dt);
         const Vec3 liquid = next.loads[body.solid].force * dt;
         Vec3 rest = momentum(body) - momentum(now.elastics[b]) - received.outside - received.damping -
@@ -101,6 +101,7 @@ void add_elastic(BodyLedger& ledger, const World& now, const World& next, const 
         ledger.gravity += weight;
         ledger.liquid += liquid;
         ledger.contacts += received.contacts;
+        ledger.contact.push_back({received.contacts, {}});
         ledger.held += received.outside - weight + received.damping;
         if (!scenario.solids[body.solid].elastic.pins.empty()) ledger.held += rest, rest = {};
         ledger.unaccounted += rest;
@@ -316,6 +317,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     // Elastic bodies without liquid go all the way; what they do to rigid ones is among the forces on those.
     //                                                                                 [Alg. 2]
     std::vector<Impulse> pressed(now.bodies.size());
+    std::vector<ElasticReceived> received;
     const bool wet = !settings.fills.empty() || !settings.emitters.empty();
     const std::vector<const ElasticProperties*> elastic = elastic_properties(scenario, now.elastics);
     const bool wet_elastic = wet && !now.elastics.empty();
@@ -323,10 +325,12 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         next.elastics = now.elastics;
         drift(next.elastics, elastic, ctx.time, 0.5 * dt);
     } else if (!now.elastics.empty()) {
-        const ElasticReport alone = elastic_.step(now, next, ctx, pressed);
+        ElasticReport alone = elastic_.step(now, next, ctx, pressed);
         report.elastic_iterations = alone.solver_iterations;
         report.newton_steps = alone.newton_steps;
-        if (!alone.converged) return report.reject("the elastic solve did not converge");
+        report.disagreement.newton = alone.disagreement;
+        if (!alone.solved) return report.reject("the elastic solve did not converge");
+        received = std::move(alone.received);
         stage_done("elastic");
     }
     const double middle = ctx.time + 0.5 * dt, end = ctx.time + dt;
@@ -340,7 +344,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         liquid.particles.position = old.particles.position;
     else
         liquid.particles = old.particles;
-    advance_particles(liquid.particles, old.velocity, domain, 0.5 * dt, solids);
+    ledger.pushed = advance_particles(liquid.particles, old.velocity, domain, 0.5 * dt, solids);
     Exchange out, in;
     if (!closed) {
         out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
@@ -438,20 +442,34 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
         iterations = projection.solve.iterations += iterations;
         if (!settings.separation || !projection.solve.converged) break;
         if (!separation) separation.emplace(system);
-        if (!separation->judge(system, liquid.potential, dt, liquid.velocity, changed, movable,
-                               wet_elastic_.equation().velocity()) ||
-            round == most_separations)
-            break;
+        const std::int64_t changes = separation->judge(system, liquid.potential, dt, liquid.velocity, changed,
+                                                       movable, wet_elastic_.equation().velocity());
+        if (round == most_separations) report.disagreement.separation = changes;
+        if (changes == 0 || round == most_separations) break;
         liquid.velocity = unsolved;
         movable = unmoved;
     }
+    report.solve = projection.solve;
     if (wet_elastic) {
         report.newton_steps = wet_elastic_.equation().newton_steps();
+        report.disagreement.newton = wet_elastic_.disagreement();
         if (wet_elastic_.equation().failed()) return report.reject("the elastic solve did not converge");
         if (scenario.time.retry && !wet_elastic_.equation().settled())
             return report.reject("the elastic solve did not settle");
+    }
+    if (!report.solve.converged) return report.reject("the pressure solve did not converge");
+    if (projection.crusher >= 0)
+        return report.give_up(
+            "'" + scenario.solids[projection.crusher].name +
+            "' closes on liquid that has no way out: all around it is full, and liquid does "
+            "not give way.\n  Leave room for air, open a side of the domain, or let the "
+            "solid stop earlier.");
+    if (contacts && !projection.contacts_agreed)
+        report.disagreement.contacts = contacts->disagreement(movable);
+    if (wet_elastic) {
         pressed = wet_elastic_.pushed();
         for (std::size_t b = 0; b < next.elastics.size(); ++b) {
+            received.push_back(wet_elastic_.equation().received(b));
             next.elastics[b].velocity = wet_elastic_.velocity(b);
             Obstacle& obstacle = obstacles.list[next.elastics[b].solid];
             Deformation deformation = *obstacle.deformation;
@@ -459,10 +477,13 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
             obstacle.deformation = std::make_shared<Deformation>(std::move(deformation));
         }
     }
-    report.solve = projection.solve;
     report.largest_divergence = projection.largest_divergence;
+    ledger.removed_volume = projection.removed_flux * dt;
     ledger.walls = projection.wall_impulse;
     next.loads = projection.loads;
+    // The grid knows no position of what deforms, and has turned it about the origin.
+    for (const ElasticBody& body : elastic_halfway)
+        next.loads[body.solid].torque -= cross(pose_of(body).position, next.loads[body.solid].force);
     for (std::size_t s = 0; s < next.loads.size(); ++s) {
         ledger.solids -= next.loads[s].force * dt;
         next.loads[s].force += solid_friction[s].linear / dt;
@@ -481,9 +502,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
             next.support.push_back({pressed[b], contacts->given()[b]});
         contacts->repair(next.bodies);
     }
-    if (wet_elastic) add_elastic(ledger.bodies, now, next, wet_elastic_.equation(), scenario, dt);
+    add_elastic(ledger.bodies, now, next, received, scenario, dt);
     stage_done("pressure");
-    if (!report.solve.converged) return report.reject("the pressure solve did not converge");
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");
 
     // Continue the velocity into the air around the liquid.                           [Alg. 3, 10]
@@ -509,8 +529,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (settings.carrier == Carrier::flip)
         grid_to_particles_flip(liquid.particles, cells, liquid.velocity, change, domain, settings.flip_share);
     if (settings.reseed)
-        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
-                                           liquid.velocity, ctx.step);
+        ledger.reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
+                                 liquid.velocity, ctx.step);
     stage_done("to_particles");
 
     // The other half of the way, with the new velocity.
@@ -519,9 +539,9 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const std::vector<Obstacle> onwards = moving_obstacles(
         scenario, {middle, halfway, elastic_halfway}, {end, next.bodies, wet_elastic ? next.elastics : none});
     if (settings.carrier == Carrier::apic)
-        advance_by_own_velocity(liquid.particles, domain, 0.5 * dt, onwards);
+        ledger.pushed += advance_by_own_velocity(liquid.particles, domain, 0.5 * dt, onwards);
     else
-        advance_particles(liquid.particles, liquid.velocity, domain, 0.5 * dt, onwards);
+        ledger.pushed += advance_particles(liquid.particles, liquid.velocity, domain, 0.5 * dt, onwards);
     if (domain.any_open()) out += drain(liquid.particles, liquid.velocity, domain, settings, middle);
     next.time = end;
     next.step = ctx.step + 1;

@@ -140,7 +140,6 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     const SphModel& model = setup.model;
     const double mass = model.particle_mass;
     StepReport report;
-    report.solve.converged = true;
     StepLedger& ledger = report.ledger;
     Stopwatch watch;
     const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
@@ -257,6 +256,7 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
         model);
     ledger.corrected_volume = correction.volume;
     ledger.corrected_turning = correction.turning;
+    ledger.pushed = correction.pushed;
     stage_done("move");
     finish_sph(now, next, ctx, setup, report);
     stage_done("surface");

@@ -90,7 +90,7 @@ ElasticReport ElasticPhase::step(const World& now, World& next, const StepContex
         advance_with_contacts(stepper_, next.elastics, elastic_properties(scenario, next.elastics),
                               std::move(around.scene), partners, ctx.time, ctx.dt);
     pushed.assign(now.bodies.size(), {});
-    for (std::size_t b = 0; report.converged && b < partners.size(); ++b)
+    for (std::size_t b = 0; report.solved && b < partners.size(); ++b)
         pushed[b] = {partners[b].mass * (partners[b].motion.velocity - before[b].free.velocity),
                      partners[b].inertia * (partners[b].motion.spin - before[b].free.spin)};
     return report;

@@ -454,8 +454,10 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     };
     advance_solids();
     stage_done("solids");
-    const Vec3 momentum_before =
-        mass * advance_markers(old.particles, liquid.particles, old.velocity, domain, 0.5 * dt, fixed);
+    const MarkerAdvance half =
+        advance_markers(old.particles, liquid.particles, old.velocity, domain, 0.5 * dt, fixed);
+    const Vec3 momentum_before = mass * half.velocity_sum;
+    ledger.pushed = half.displaced;
     Exchange out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
     const Exchange in = emit(liquid.particles, domain, settings, ctx.time, dt, ctx.time + 0.5 * dt, fixed);
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
@@ -519,6 +521,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
         project(system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed);
     report.solve = projection.solve;
     report.largest_divergence = projection.largest_divergence;
+    ledger.removed_volume = projection.removed_flux * dt;
     ledger.walls = projection.wall_impulse;
     std::size_t number = 0;  // in the list of obstacles
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
@@ -539,14 +542,16 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
         extrapolate(liquid.velocity[axis], changed[axis], domain.cells + unit(axis), margin);
     constrain_velocity(liquid.velocity, obstacles, domain);
     if (settings.reseed)
-        ledger.particles_reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
-                                           liquid.velocity, ctx.step);
+        ledger.reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
+                                 liquid.velocity, ctx.step);
     stage_done("extrapolate");
 
     // The other half of the way, with the new velocities.                              [2.1, 2.2]
     advance_solids();
     stage_done("solids");
-    advance_markers(liquid.particles, liquid.particles, liquid.velocity, domain, 0.5 * dt, fixed);
+    ledger.pushed +=
+        advance_markers(liquid.particles, liquid.particles, liquid.velocity, domain, 0.5 * dt, fixed)
+            .displaced;
     if (domain.any_open())
         out += drain(liquid.particles, liquid.velocity, domain, settings, ctx.time + 0.5 * dt);
     next.time = ctx.time + dt;

@@ -31,7 +31,6 @@ StepReport Penalty::step(const World& now, World& next, const StepContext& ctx) 
     const SphModel& model = setup.model;
     const double mass = model.particle_mass;
     StepReport report;
-    report.solve.converged = true;
     StepLedger& ledger = report.ledger;
     Stopwatch watch;
     const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };

@@ -309,9 +309,12 @@ Correction move_and_correct(SphLiquid& liquid, double dt, const std::vector<Boun
             if (!moved) break;
         }
         liquid.position[i] = p;
-        if (p == to) return Correction{};
-        return Correction{section * length(p - to),
-                          model.particle_mass * cross(p - to, Vec3(liquid.velocity[i]))};
+        Correction correction;
+        if (p == to) return correction;
+        correction.volume = section * length(p - to);
+        correction.turning = model.particle_mass * cross(p - to, Vec3(liquid.velocity[i]));
+        correction.pushed.add(p - to, 1e-3 * domain.h);
+        return correction;
     });
 }
 
@@ -468,6 +471,7 @@ void finish_sph(const World& now, World& next, const StepContext& ctx, const Sph
     else if (fastest > model.sound_speed)
         report.reject("the liquid is faster than its sound");
     if (!report.accepted) return;
+    report.mach = fastest / model.sound_speed;
 
     const Scenario& scenario = ctx.scenario;
     const SphExchange out = drain_sph(liquid, scenario.liquid, scenario.domain, ctx.time + ctx.dt);

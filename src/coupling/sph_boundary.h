@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "coupling/scheme.h"
+#include "fluid/displaced.h"
 #include "fluid/sph/kernel_cover.h"
 #include "fluid/sph/sph_forces.h"
 #include "geometry/surface_samples.h"
@@ -84,7 +85,9 @@ std::vector<BoundaryContact> find_contacts(const SphLiquid& liquid, double dt,
 struct Correction {
     double volume = 0;  // through which particles were pushed [m^3]
     Vec3 turning;       // angular momentum that it made [kg m^2/s]
+    Displaced pushed;   // particles
     Correction& operator+=(const Correction& o) {
+        pushed += o.pushed;
         volume += o.volume;
         turning += o.turning;
         return *this;

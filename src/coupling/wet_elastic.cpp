@@ -36,6 +36,7 @@ void WetElastic::begin(const Scenario& scenario, const World& now, const std::ve
     std::vector<ElasticContact> contacts = find_contacts(elastics, partners, around.scene, dt);
     movable_ = &movable;
     pushed_.assign(bodies.size(), {});
+    push_left_ = 0;
     last_motion_.resize(bodies.size());
     equation_.begin(elastics, elastic_properties(scenario, elastics), scenario.gravity, time, dt,
                     std::move(contacts), std::move(partners), scenario.solver.name == "multigrid");
@@ -110,13 +111,16 @@ YieldingSolids::Taken WetElastic::take(std::span<const Vec3> impulse, std::span<
         motion.velocity = last_motion_[b].velocity + share * (motion.velocity - last_motion_[b].velocity);
         motion.spin = last_motion_[b].spin + share * (motion.spin - last_motion_[b].spin);
     }
-    const bool pushed = push_partners();
+    const double push = push_partners();
+    const bool pushed = push > 1e-4;
+    push_left_ = pushed ? push : 0;
     for (std::size_t b = 0; b < movable_->size(); ++b) last_motion_[b] = (*movable_)[b].motion;
     return {(pushed || again) && equation_.may_go_on(), share};
 }
 
-// Gives the rigid bodies what contacts with elastic ones took from those. Says whether that changed much.
-bool WetElastic::push_partners() {
+// Gives the rigid bodies what contacts with elastic ones took from those. Says how much that changed them
+// [m/s].
+double WetElastic::push_partners() {
     double change = 0;
     std::vector<RigidPartner>& partners = equation_.partners();
     for (std::size_t b = 0; b < partners.size(); ++b) {
@@ -142,7 +146,7 @@ bool WetElastic::push_partners() {
         body.motion.spin += dw;
         pushed_[b] = push;
     }
-    return change > 1e-4;
+    return change;
 }
 
 std::vector<Vec3> WetElastic::velocity(std::size_t body) const {

@@ -55,9 +55,14 @@ class WetElastic final : public YieldingSolids {
     std::vector<Vec3> velocity(std::size_t body) const;
     const std::vector<Impulse>& pushed() const { return pushed_; }
     const ElasticEquation& equation() const { return equation_; }
+    // What the last round still changed, where rounds ran out [m/s]. Without elasticity in the solve there is
+    // but one.
+    double disagreement() const {
+        return coupling_ == ElasticCoupling::damping ? 0 : std::max(equation_.disagreement(), push_left_);
+    }
 
   private:
-    bool push_partners();
+    double push_partners();
 
     ElasticCoupling coupling_;
     ElasticEquation equation_;
@@ -65,6 +70,7 @@ class WetElastic final : public YieldingSolids {
     std::vector<Vec3> elastic_;  // with damping-only coupling: the velocity that elastic forces give
     std::vector<MovableBody>* movable_ = nullptr;
     std::vector<Impulse> pushed_;
+    double push_left_ = 0;  // that rigid ones were given in the last round, and no other followed [m/s]
     std::vector<Twist> last_motion_;  // of the rigid ones, as the last round ended
 };
 

@@ -25,7 +25,12 @@ std::vector<std::string> physics_columns() {
     for (const char* impulse : {"gravity", "liquid", "contacts", "held"})
         for (const char axis : {'x', 'y', 'z'})
             columns.push_back(fmt::format("impulse.bodies.{}.{}", impulse, axis));
-    columns.insert(columns.end(), {"particles.in", "particles.out", "particles.reseeded"});
+    columns.insert(columns.end(), {"particles.in", "particles.out"});
+    for (const char* displaced : {"pushed", "reseeded"})
+        for (const char* what : {"", "_distance", "_farthest", "_momentum.x", "_momentum.y", "_momentum.z"})
+            columns.push_back(fmt::format("particles.{}{}", displaced, what));
+    columns.insert(columns.end(), {"steps.repeated", "disagreement.contacts", "disagreement.newton",
+                                   "disagreement.separation", "sealed.removed_volume"});
     return columns;
 }
 
@@ -71,8 +76,16 @@ void Audit::on_step(const World& world, const StepReport& report, double dt) {
     const BodyLedger& bodies = ledger.bodies;
     for (const Vec3 impulse : {bodies.gravity, bodies.liquid, bodies.contacts, bodies.held})
         row.insert(row.end(), {impulse.x, impulse.y, impulse.z});
-    row.insert(row.end(), {double(ledger.particles_in), double(ledger.particles_out),
-                           double(ledger.particles_reseeded)});
+    row.insert(row.end(), {double(ledger.particles_in), double(ledger.particles_out)});
+    const double mass = scenario_.particle_mass();
+    const auto add = [&](const Displaced& displaced, Vec3 momentum) {
+        row.insert(row.end(), {double(displaced.count), displaced.distance, displaced.farthest, momentum.x,
+                               momentum.y, momentum.z});
+    };
+    add(ledger.pushed, ledger.pushed.way * (mass / dt));  // that would have taken them there in this step
+    add(ledger.reseeded, ledger.reseeded.velocity * mass);
+    row.insert(row.end(), {double(report.repeats), report.disagreement.contacts, report.disagreement.newton,
+                           double(report.disagreement.separation), ledger.removed_volume});
 
     std::vector<double> times(stages_.size(), 0);
     for (const StageTime& time : report.stages) {
@@ -100,6 +113,7 @@ void BodyLog::on_start(const World& world, int) {
     std::vector<int> solids;
     for (const RigidBody& body : world.bodies) solids.push_back(body.solid);
     for (const SpringBody& body : world.springs) solids.push_back(body.solid);
+    for (const ElasticBody& body : world.elastics) solids.push_back(body.solid);
     for (const int solid : solids) {
         const std::string& name = scenario_.solids[solid].name;
         const auto add = [&](const char* what, std::string_view parts) {
@@ -138,6 +152,8 @@ void BodyLog::write(const World& world, const std::vector<Impulse>& contact) {
     for (const RigidBody& body : world.bodies) add(body.solid, pose_of(body), body.velocity, spin_of(body));
     for (const SpringBody& body : world.springs)
         add(body.solid, pose_of(body), momentum(body) / body.net->total_mass(), spin_of(body));
+    for (const ElasticBody& body : world.elastics)
+        add(body.solid, pose_of(body), momentum(body) / body.mesh->total_mass(), spin_of(body));
     log_->write(row);
 }
 

@@ -34,8 +34,9 @@ class Audit : public Observer {
 };
 
 // One row per step, and one for the start: step, time, and of every solid that moves by itself position and
-// orientation (of its shape's coordinates), velocity (of its centre of mass) and spin, force and torque of
-// the liquid (about its position), and the impulse of contacts and joints.
+// orientation (of its shape's coordinates; what deforms: those that fit it best), velocity (of its centre of
+// mass) and spin, force and torque of the liquid (about its position), and the impulse of contacts and
+// joints.
 class BodyLog : public Observer {
   public:
     BodyLog(std::filesystem::path file, const Scenario& scenario)

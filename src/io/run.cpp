@@ -10,6 +10,7 @@
 #include "io/audit.h"
 #include "io/checkpoint.h"
 #include "io/frames.h"
+#include "io/health.h"
 #include "io/point_cache.h"
 #include "io/progress.h"
 #include "io/signal_guard.h"
@@ -130,16 +131,20 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
         TransformLog transforms(folder.transforms(), inputs.output.solids ? folder.solids() : fs::path(),
                                 scenario);
         PointCache cache(folder.point_cache(), folder.frames());
+        Health health(folder.audit(), scenario, options.quiet);
         Progress progress(driver.last_frame(), scenario.time.duration);
         Checkpointer checkpointer(folder.checkpoints(), driver, inputs.scene_hash,
                                   inputs.output.checkpoint_every);
         std::vector<Observer*> observers{&frames, &audit};
         if (!inputs.probes.empty()) observers.push_back(&probes);
-        if (!driver.world().bodies.empty() || !driver.world().springs.empty()) observers.push_back(&bodies);
+        const World& world = driver.world();
+        if (!world.bodies.empty() || !world.springs.empty() || !world.elastics.empty())
+            observers.push_back(&bodies);
         if (has_moving_solids(scenario)) observers.push_back(&transforms);
         if (inputs.output.solids && has_deforming_solids(scenario)) observers.push_back(&cache);
         if (!options.quiet) observers.push_back(&progress);
         observers.insert(observers.end(), extra.begin(), extra.end());
+        observers.push_back(&health);
         observers.push_back(&checkpointer);
 
         try {

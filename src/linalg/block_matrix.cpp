@@ -402,10 +402,12 @@ void BlockSolver::precondition(std::span<const Vec3> r, std::span<Vec3> z) const
 
 SolveReport BlockSolver::solve(std::span<const Vec3> b, std::span<Vec3> x,
                                const SolveTolerance& tolerance) const {
-    if (!definite_) return {.converged = false};
+    if (!definite_) return {};
     if (exact_) {
+        // Factors leave no more than rounding, but of numbers that are none they make no others.
+        const auto finite = [&] { return SolveReport{.converged = std::isfinite(inner(x, x))}; };
         precondition(b, x);
-        if (row_answer_.empty()) return {};
+        if (row_answer_.empty()) return finite();
         Eigen::VectorXd s(std::ssize(row_answer_));
         for (Eigen::Index i = 0; i < s.size(); ++i) s[i] = system_.rows[i].times(x);
         const Eigen::Map<const Eigen::MatrixXd> lower(joint_.data(), s.size(), s.size());
@@ -414,7 +416,7 @@ SolveReport BlockSolver::solve(std::span<const Vec3> b, std::span<Vec3> x,
         parallel_for(std::ssize(x), grain, [&](std::int64_t n) {
             for (Eigen::Index i = 0; i < s.size(); ++i) x[n] -= s[i] * row_answer_[i][n];
         });
-        return {};
+        return finite();
     }
     const std::size_t n = b.size();
     const BlockSystem& system = system_;

@@ -173,7 +173,7 @@ SolveReport solve_bicgstab(const SymmetricMatrix& matrix, std::span<const double
     const Sparse a = full(matrix);
     const Eigen::Map<const Vector> rhs(b.data(), Eigen::Index(b.size()));
     Eigen::Map<Vector> unknown(x.data(), Eigen::Index(x.size()));
-    if (rhs.norm() == 0) return unknown.setZero(), SolveReport{};
+    if (rhs.norm() == 0) return unknown.setZero(), SolveReport{.converged = true};
     Eigen::BiCGSTAB<Sparse, Eigen::IncompleteLUT<double, std::int32_t>> solver;
     const double wanted = wanted_residual(tolerance, rhs);
     solver.setTolerance(wanted);
@@ -181,7 +181,7 @@ SolveReport solve_bicgstab(const SymmetricMatrix& matrix, std::span<const double
     solver.compute(a);
     const Vector solution = solver.solveWithGuess(rhs, Vector(unknown));
     unknown = solution;
-    SolveReport report{true, int(solver.iterations()), (rhs - a * solution).norm() / rhs.norm()};
+    SolveReport report{false, int(solver.iterations()), (rhs - a * solution).norm() / rhs.norm()};
     report.converged = report.residual < 10 * wanted;  // not the recurrence's; see solve_iccg
     return report;
 }
@@ -272,7 +272,7 @@ SolveReport solve_minres(const SymmetricMatrix& matrix, std::int32_t split, std:
     const Eigen::Map<const Vector> rhs(b.data(), Eigen::Index(b.size()));
     Eigen::Map<Vector> unknown(x.data(), Eigen::Index(x.size()));
     const double norm = rhs.norm();
-    if (norm == 0) return unknown.setZero(), SolveReport{};
+    if (norm == 0) return unknown.setZero(), SolveReport{.converged = true};
     const double wanted = wanted_residual(tolerance, rhs);
     const Eigen::Index rest = a.rows() - split;
     const IncompleteCholesky first(Sparse(a.topLeftCorner(split, split)));

@@ -72,6 +72,7 @@ SolveReport solve(Multigrid& multigrid, const KeptUnknowns& kept, std::span<cons
     if (norm <= wanted) {
         std::fill(x.begin(), x.end(), 0.0);
         kept.invert(push, d, 1e-10);
+        report.converged = true;
         return report;
     }
 

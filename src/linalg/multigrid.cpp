@@ -554,7 +554,7 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x, con
     const double wanted = std::max(tolerance.relative * norm, tolerance.absolute * std::sqrt(unknowns()));
     if (norm <= wanted) {
         std::fill(x.begin(), x.end(), 0.0);
-        return {};
+        return {.converged = true};
     }
 
     // Textbook conjugate gradients [Saad03 Alg. 9.1]; the preconditioner sees r in single precision.
@@ -576,7 +576,11 @@ SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x, con
     while (residual > wanted && report.iterations < tolerance.max_iterations) {
         if (!paused && residual <= pause.relative * norm) {
             paused = true;
-            if (pause.stop()) return report;
+            if (pause.stop()) {
+                report.residual = residual / norm;
+                report.stopped = true;
+                return report;
+            }
         }
         const double rz_before = rz;
         rz = cycle();  // z from r

@@ -31,10 +31,11 @@ struct SolverSettings {
 };
 
 struct [[nodiscard]] SolveReport {
-    bool converged = true;
+    bool converged = false;  // x is as exact as was asked for: a solver says so itself, when it has seen it
     int iterations = 0;
-    double residual = 0;      // relative to the right-hand side
+    double residual = 0;      // of x, relative to the right-hand side; 0 where that counts as none
     double milliseconds = 0;  // from setting up to the answer, where it was measured
+    bool stopped = false;     // by a Pause: x is no more than a rough solution
 };
 
 }  // namespace flotsam

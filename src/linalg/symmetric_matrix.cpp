@@ -29,7 +29,7 @@ SolveReport solve_iccg(const SymmetricMatrix& matrix, std::span<const double> b,
     const double wanted = std::max(tolerance.relative, tolerance.absolute * std::sqrt(double(n)) / norm);
     if (norm == 0 || wanted >= 1) {
         unknown.setZero();
-        return {};
+        return {.converged = true};
     }
 
     // Our rows of the lower triangle are the columns of the upper one.

@@ -49,11 +49,14 @@ std::pair<StepReport, double> Driver::advance() {
         scenario_.time.time_step > 0 ? scenario_.time.time_step : scheme_->stable_dt(now_, scenario_);
     const double steps = std::max(1.0, std::ceil(left / wanted - 1e-9));
     double dt = left / steps;
+    std::string reason;  // why the last attempt failed
     for (int halving = 0;; ++halving) {
         set_reproduction_hint(fmt::format("step {} at t = {} s with dt = {} s", now_.step, now_.time, dt));
         StepReport report =
             scheme_->step(now_, next_, {scenario_, now_.time, dt, now_.step, steps == 1 && halving == 0});
         if (report.accepted) {
+            report.repeats = halving;
+            report.repeated_because = std::move(reason);
             std::swap(now_, next_);
             if (steps == 1 && halving == 0) {
                 now_.time = target;  // exactly, so that frames do not drift
@@ -61,10 +64,11 @@ std::pair<StepReport, double> Driver::advance() {
             }
             return {std::move(report), dt};
         }
-        if (!scenario_.time.retry || halving == most_halvings)
-            throw StepFailure(fmt::format("step {} failed at t = {:.6g} s with dt = {:.3g} s: {}{}",
-                                          now_.step, now_.time, dt, report.reason,
-                                          scenario_.time.retry ? "" : " (retries are off)"));
+        if (!scenario_.time.retry || report.hopeless || halving == most_halvings)
+            throw StepFailure(fmt::format(
+                "step {} failed at t = {:.6g} s with dt = {:.3g} s: {}{}", now_.step, now_.time, dt,
+                report.reason, scenario_.time.retry || report.hopeless ? "" : " (retries are off)"));
+        reason = std::move(report.reason);
         dt *= 0.5;
     }
 }

@@ -79,6 +79,7 @@ Vec3 body_momentum(const World& world) {
     Vec3 sum;
     for (const RigidBody& body : world.bodies) sum += body.mass * body.velocity;
     for (const SpringBody& body : world.springs) sum += momentum(body);
+    for (const ElasticBody& body : world.elastics) sum += momentum(body);
     return sum;
 }
 
@@ -132,10 +133,13 @@ class NearSolids {
 };
 
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
-    const Particles& p = world.liquid.particles;
     const NearSolids solids(world, scenario, 0);
-    return fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
-        const Vec3 point(p.position[i]);
+    // Where particles are the liquid, what outputs see of them is held inside the domain.
+    const bool sph = scenario.liquid.carrier == Carrier::sph;
+    const Particles& shown = world.liquid.particles;
+    const std::int64_t count = sph ? world.sph.count() : shown.count();
+    return fixed_sum<double>(count, 4096, [&](std::int64_t i) {
+        const Vec3 point = sph ? world.sph.position[i] : Vec3(shown.position[i]);
         if (!scenario.domain.has_cell(scenario.domain.cell_of(point))) return 1.0;
         return solids.distance(point, 0) < 0 ? 1.0 : 0.0;
     });
@@ -205,6 +209,8 @@ const std::vector<Quantity>& table() {
         {"liquid.kinetic_energy", "J", "kinetic energy of the particles", kinetic_energy},
         {"liquid.potential_energy", "J", "energy in the gravity field, zero at the origin", potential_energy},
         {"liquid.top_speed", "m/s", "speed of the fastest particle", top_speed},
+        {"liquid.mach", "1", "that speed over the speed of sound; of SPH",
+         [](const World&, const Scenario&, const StepReport& r) { return r.mach; }},
         {"liquid.density_ratio", "1",
          "largest density over that at rest; 1 where the liquid keeps its volume", density_ratio},
         {"liquid.corrected_volume", "m^3",
@@ -255,7 +261,8 @@ const std::vector<Quantity>& table() {
          [](const World&, const Scenario&, const StepReport& r) { return double(r.newton_steps); }},
         {"elastic.iterations", "1", "iterations of all their linear solves",
          [](const World&, const Scenario&, const StepReport& r) { return double(r.elastic_iterations); }},
-        {"liquid.particles_inside_solids", "1", "particles inside solids or outside the domain",
+        {"liquid.particles_inside_solids", "1",
+         "particles inside solids, or outside the domain without having left through an open side",
          particles_inside_solids},
         {"liquid.gap_to_solids", "1",
          "distance of the particle that is nearest to a solid, in radii (half the spacing) of a particle; 2 "

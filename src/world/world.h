@@ -7,6 +7,7 @@
 
 #include "core/state.h"
 #include "core/vec.h"
+#include "fluid/displaced.h"
 #include "fluid/grid/liquid.h"
 #include "fluid/grid/solid_load.h"
 #include "linalg/solve.h"
@@ -58,14 +59,14 @@ struct StepContext {
     bool ends_frame = false;  // the state after this step is written to files
 };
 
-// What the bodies that move by themselves, rigid or made of springs, received during a step [kg m/s].
+// What the bodies that move by themselves, rigid, made of springs or elastic, received during a step [kg
+// m/s].
 struct BodyLedger {
     Vec3 gravity, liquid;  // of all of them: impulses of gravity, of the liquid's pressure and friction
     Vec3 contacts;         // of contacts and joints with what is no such body; among themselves they cancel
-    Vec3 held;             // of locked axes and of what waits for its release
-    Vec3 elastic;          // of elastic bodies that they touch
+    Vec3 held;             // of locked axes, pins and loads, and of what waits for its release
     Vec3 unaccounted;      // change of their momentum that nothing above explains
-    std::vector<Impulse> contact;  // of contacts and joints, on each body: the rigid ones first
+    std::vector<Impulse> contact;  // of contacts and joints, on each: rigid ones, of springs, elastic ones
 };
 
 // Momentum and liquid that changed hands during a step.
@@ -84,7 +85,9 @@ struct StepLedger {
     std::int64_t contacts = 0;
     BodyLedger bodies;
     std::int64_t particles_in = 0, particles_out = 0;  // emitted; left or drained
-    std::int64_t particles_reseeded = 0;               // moved from crowded cells to sparse ones
+    Displaced pushed;           // particles that walls and solids put elsewhere than their velocity
+    Displaced reseeded;         // moved from crowded cells to sparse ones
+    double removed_volume = 0;  // that flowed into or out of sealed pockets and was taken away [m^3]
     std::int64_t droplets = 0;  // particles in cells whose centre is half a cell outside the surface or more
 };
 
@@ -94,13 +97,26 @@ struct StageTime {
     double milliseconds;
 };
 
+// Rounds within a step that ended before those who should agree did: what the last one still changed. Zero
+// where all agree.
+struct Disagreement {
+    double contacts = 0;          // of rigid bodies with the pressure [m/s]
+    double newton = 0;            // of elastic bodies with their forces and contacts [m/s]
+    std::int64_t separation = 0;  // cells that would let go of solids, or no longer [1]
+};
+
 // The outcome of a step: numerical trouble is a value here, and the driver decides what to do.
 struct [[nodiscard]] StepReport {
     bool accepted = true;
-    std::string reason;  // why it was not
+    std::string reason;            // why it was not
+    bool hopeless = false;         // a shorter step would not be accepted, either
+    int repeats = 0;               // attempts with longer steps that were not accepted before this one
+    std::string repeated_because;  // why the last of them was not
     SolveReport solve;
     int newton_steps = 0, elastic_iterations = 0;  // of the elastic bodies
     double largest_divergence = 0;                 // in liquid cells after the solve [1/s]
+    double mach = 0;                               // top speed over that of sound; of SPH
+    Disagreement disagreement;
     StepLedger ledger;
     std::vector<StageTime> stages;
 
@@ -108,6 +124,10 @@ struct [[nodiscard]] StepReport {
         accepted = false;
         reason = std::move(why);
         return *this;
+    }
+    StepReport& give_up(std::string why) {
+        hopeless = true;
+        return reject(std::move(why));
     }
 };
 

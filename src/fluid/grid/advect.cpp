@@ -7,6 +7,8 @@ namespace flotsam {
 
 namespace {
 
+constexpr std::int64_t grain = 4096;
+
 // Reads the velocity for particles that mostly follow each other through the same tile: keeps a copy of what
 // is around the tile of the last one.
 class TileWalk {
@@ -42,28 +44,34 @@ class TileWalk {
 
 }  // namespace
 
-void advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt,
-                       const std::vector<Obstacle>& obstacles) {
+Displaced advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt,
+                            const std::vector<Obstacle>& obstacles) {
     const Confines confines(domain, obstacles);
-    parallel_blocks(particles.count(), 4096, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Displaced> blocks((particles.count() + grain - 1) / grain);
+    parallel_blocks(particles.count(), grain, [&](std::int64_t begin, std::int64_t end) {
         TileWalk walk(u, domain);
         for (std::int64_t i = begin; i < end; ++i) {
             const Vec3 x(particles.position[i]);
             walk.enter(x);
             const Vec3 middle = x + 0.5 * dt * walk.velocity(x);
-            particles.position[i] = Vec3f(confines.stop(x, x + dt * walk.velocity(middle)));
+            particles.position[i] = confines.move(x, x + dt * walk.velocity(middle), blocks[begin / grain]);
         }
     });
+    Displaced all;
+    for (const Displaced& block : blocks) all += block;
+    return all;
 }
 
-void advance_by_own_velocity(Particles& particles, const Domain& domain, double dt,
-                             const std::vector<Obstacle>& obstacles) {
+Displaced advance_by_own_velocity(Particles& particles, const Domain& domain, double dt,
+                                  const std::vector<Obstacle>& obstacles) {
     const Confines confines(domain, obstacles);
-    parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+    return fixed_sum<Displaced>(particles.count(), grain, [&](std::int64_t i) {
         const Vec3 x(particles.position[i]), v(particles.velocity[i]);
         Vec3 halfway;  // the velocity where v alone would have brought it by then
         for (int a = 0; a < 3; ++a) halfway[a] = v[a] + 0.5 * dt * dot(Vec3(particles.affine[a][i]), v);
-        particles.position[i] = Vec3f(confines.stop(x, x + dt * halfway));
+        Displaced displaced;
+        particles.position[i] = confines.move(x, x + dt * halfway, displaced);
+        return displaced;
     });
 }
 

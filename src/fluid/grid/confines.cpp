@@ -26,7 +26,7 @@ bool overlap(const Box& a, const Box& b) {
 Confines::Confines(const Domain& domain, const std::vector<Obstacle>& obstacles)
     : domain_(domain), obstacles_(obstacles), all_(obstacles.size()) {
     // In single precision a particle on the side itself could round into a cell that does not exist.
-    const double gap = 1e-3 * domain.h, infinity = std::numeric_limits<double>::infinity();
+    const double gap = this->gap(), infinity = std::numeric_limits<double>::infinity();
     for (int a = 0; a < 3; ++a) {
         sides_.low[a] = domain.open(2 * a) ? -infinity : gap;
         sides_.high[a] = domain.open(2 * a + 1) ? infinity : domain.size()[a] - gap;
@@ -54,7 +54,7 @@ Vec3 Confines::stop(Vec3 from, Vec3 to) const {
 }
 
 Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
-    const double h = domain_.h, gap = 1e-3 * h;  // particles stay this far from a surface
+    const double h = domain_.h, gap = this->gap();
     const auto hold = [&](Vec3 p) { return held_by_sides(p); };
     const Vec3 start = from, aside = Vec3{1, 1, 1} * (room * h);
     const Box around{min(from, to) - aside, max(from, to) + aside};

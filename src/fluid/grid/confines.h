@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "fluid/displaced.h"
 #include "fluid/grid/box_index.h"
 #include "fluid/grid/obstacles.h"
 
@@ -17,9 +18,16 @@ class Confines {
     // enters them, however thin they are and however fast they come. Closed sides of the domain hold it, too:
     // under a solid that stands on the floor there is no way through.
     Vec3 stop(Vec3 from, Vec3 to) const;
+    // The same, and counts it if that is somewhere else, by more than the gap that particles keep to walls.
+    Vec3f move(Vec3 from, Vec3 to, Displaced& displaced) const {
+        const Vec3 stopped = stop(from, to);
+        if (stopped != to) displaced.add(stopped - to, gap());
+        return Vec3f(stopped);
+    }
 
     // Of the domain, closed ones a little further in: all there is when there are no obstacles.
     const Box& sides() const { return sides_; }
+    double gap() const { return 1e-3 * domain_.h; }  // that particles keep to surfaces [m]
 
   private:
     Vec3 held_by_sides(Vec3 p) const { return min(max(p, sides_.low), sides_.high); }

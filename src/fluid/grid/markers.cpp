@@ -157,16 +157,18 @@ class LaneSums {
 
 }  // namespace
 
-Vec3 advance_markers(const Particles& before, Particles& markers, const MacGrid& u, const Domain& domain,
-                     double dt, const std::vector<Obstacle>& obstacles) {
+MarkerAdvance advance_markers(const Particles& before, Particles& markers, const MacGrid& u,
+                              const Domain& domain, double dt, const std::vector<Obstacle>& obstacles) {
     const Confines confines(domain, obstacles);
     const Vec3f low(confines.sides().low), high(confines.sides().high);
     const float per_h = float(1 / domain.h), step = float(dt), half_way = float(0.5 * dt / domain.h);
     markers.position.resize(before.position.size());
-    std::vector<Vec3> partial((before.count() + grain - 1) / grain);
+    std::vector<MarkerAdvance> partial((before.count() + grain - 1) / grain);
+    const auto least = float(confines.gap());
     parallel_blocks(before.count(), grain, [&](std::int64_t begin, std::int64_t end) {
         LaneSampler sampler(u, domain);
         LaneSums sums;
+        Displaced& displaced = partial[begin / grain].displaced;
         for (std::int64_t first = begin; first < end; first += lanes) {
             const int count = int(std::min<std::int64_t>(lanes, end - first));
             const Vec3f* from = before.position.data() + first;
@@ -180,20 +182,28 @@ Vec3 advance_markers(const Particles& before, Particles& markers, const MacGrid&
             const Lanes there = sampler.velocity(middle, count);
             for (int a = 0; a < 3; ++a) target[a] = x[a] + step * there[a];
             if (obstacles.empty()) {
-                for (int a = 0; a < 3; ++a)
+                const Lanes wanted = target;
+                Ints aside{};
+                for (int a = 0; a < 3; ++a) {
                     target[a] = smaller(larger(target[a], Floats{} + low[a]), Floats{} + high[a]);
+                    aside |= absolute(target[a] - wanted[a]) > least;
+                }
+                for (int l = 0; l < count; ++l)
+                    if (aside[l])
+                        displaced.add({target[0][l] - wanted[0][l], target[1][l] - wanted[1][l],
+                                       target[2][l] - wanted[2][l]});
                 store_lanes(target, to, count);
             } else {
                 for (int l = 0; l < count; ++l)
-                    to[l] =
-                        Vec3f(confines.stop(Vec3(from[l]), Vec3{target[0][l], target[1][l], target[2][l]}));
+                    to[l] = confines.move(Vec3(from[l]), Vec3{target[0][l], target[1][l], target[2][l]},
+                                          displaced);
             }
         }
-        partial[begin / grain] = sums.total();
+        partial[begin / grain].velocity_sum = sums.total();
     });
-    Vec3 sum;
-    for (const Vec3 block : partial) sum += block;
-    return sum;
+    MarkerAdvance all;
+    for (const MarkerAdvance& block : partial) all += block;
+    return all;
 }
 
 MarkerVelocities velocities_of(const Particles& markers, const MacGrid& u, const Domain& domain) {

@@ -1,15 +1,25 @@
 // Massless markers in millions: several at a time, in single precision within a tile.
 #pragma once
 
+#include "fluid/displaced.h"
 #include "fluid/grid/liquid.h"
 #include "fluid/grid/obstacles.h"
 
 namespace flotsam {
 
 // Moves every marker along `u` for dt by the midpoint rule, as advance_particles does, from where it is in
-// `before` (which may be `markers` itself). Returns the sum of the velocities where they start [m/s].
-Vec3 advance_markers(const Particles& before, Particles& markers, const MacGrid& u, const Domain& domain,
-                     double dt, const std::vector<Obstacle>& obstacles = {});
+// `before` (which may be `markers` itself).
+struct MarkerAdvance {
+    Vec3 velocity_sum;    // where they started [m/s]
+    Displaced displaced;  // by obstacles and sides
+    MarkerAdvance& operator+=(const MarkerAdvance& o) {
+        velocity_sum += o.velocity_sum;
+        displaced += o.displaced;
+        return *this;
+    }
+};
+MarkerAdvance advance_markers(const Particles& before, Particles& markers, const MacGrid& u,
+                              const Domain& domain, double dt, const std::vector<Obstacle>& obstacles = {});
 
 // How fast they are where they are.
 struct MarkerVelocities {

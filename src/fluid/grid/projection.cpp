@@ -53,6 +53,39 @@ void stop_at_closed_sides(MacGrid& u, const Domain& domain) {
     }
 }
 
+// The obstacle that moves as it is told and closes on a sealed pocket with most of the liquid in it: -1 where
+// there is none. What only moves about in there takes away on one side what it gives on the other.
+int find_crusher(const PressureSystem& system, const std::vector<std::vector<std::int64_t>>& sealed,
+                 double dt) {
+    const Obstacles& obstacles = *system.obstacles;
+    if (sealed.empty() || !obstacles.any()) return -1;
+    const Domain& domain = *system.domain;
+    const Tiling &tiling = system.network.tiling(), &all = system.phi.tiling();
+    std::int64_t liquid = 0;
+    for (std::int64_t tile = 0; tile < tiling.tile_count(); ++tile)
+        system.for_each_liquid_cell(tile, [&](Int3, std::int64_t, int, std::int64_t) { ++liquid; });
+    for (const std::vector<std::int64_t>& pocket : sealed) {
+        if (2 * std::ssize(pocket) <= liquid) continue;
+        Field<char> inside(system.phi.shared_tiling(), 0);
+        double net = 0, gross = 0;
+        for (const std::int64_t n : pocket) {
+            const std::int64_t at = all.find(cell_at(tiling, n / block, int(n % block)));
+            inside[at] = 1;
+            net -= obstacles.outflow[at];
+            gross += std::abs(obstacles.outflow[at]);
+        }
+        // Less than a millionth of the pocket in a step is what rounding makes of a script.
+        if (net <= 0.1 * gross || net * dt <= 1e-6 * domain.h * double(pocket.size())) continue;
+        std::vector<double> push(obstacles.list.size(), 0.0);
+        for (const ObstaclePatch& patch : obstacles.patches)
+            if (inside[patch.cell])
+                push[patch.obstacle] -=
+                    dot(obstacles.list[patch.obstacle].velocity(patch.center), patch.area);
+        return int(std::max_element(push.begin(), push.end()) - push.begin());
+    }
+    return -1;
+}
+
 }  // namespace
 
 ProjectionReport project(const PressureSystem& system, const Field<double>& source, double dt,
@@ -138,8 +171,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
 
     ProjectionReport report;
     Stopwatch watch;
-    report.solve.converged = yielding_term.linearize();
-    if (!report.solve.converged) return report;
+    if (!yielding_term.linearize()) return report;
     std::optional<Multigrid> multigrid;
     if (!assembled)
         multigrid.emplace(system.network, body_term.modes(),
@@ -154,7 +186,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             double inflow = 0;
             for (const std::int64_t n : pocket) inflow += rhs[n];
             for (const std::int64_t n : pocket) rhs[n] -= inflow / double(pocket.size());
-            report.removed_flux += inflow * domain.h * domain.h;
+            report.removed_flux += std::abs(inflow) * domain.h * domain.h;
         }
         const int before = report.solve.iterations;
         if (yielding_term.together())
@@ -170,8 +202,12 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         yielding_term.move(x);
     };
     const auto agree = [&](int most_rounds) {
-        for (int round = 0; round < most_rounds && report.solve.converged && respond(bodies); ++round)
+        report.contacts_agreed = false;
+        for (int round = 0; round < most_rounds && report.solve.converged; ++round) {
+            report.contacts_agreed = !respond(bodies);
+            if (report.contacts_agreed) return;
             solve_once();
+        }
     };
     // Contacts and the pressure agree after a few rounds, each from where the last one ended. Until they do,
     // a rough solution is enough for them to be found.
@@ -182,7 +218,7 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
                               yielding_term.move(x);
                               return changed_motion = respond(bodies);
                           }};
-        for (int round = 0; round < 6 && report.solve.converged && changed_motion; ++round) {
+        for (int round = 0; round < 6 && changed_motion; ++round) {  // a solve that fails asks for no more
             changed_motion = false;
             solve_once(rough);
         }
@@ -196,11 +232,14 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
     // turn.
     while (report.solve.converged) {
         if (!yielding_term.take(x)) break;
-        report.solve.converged = yielding_term.linearize();
-        if (!report.solve.converged) return report;
+        if (!yielding_term.linearize()) {
+            report.solve.converged = false;
+            return report;
+        }
         solve_once();
         if (respond) agree(2);
     }
+    report.crusher = find_crusher(system, sealed, dt);
     report.solve.milliseconds = watch.lap();
     const bool moving = !bodies.empty() || yielding_term;
     std::vector<double> body_outflow(moving ? tiling.value_count() : 0, 0.0);
@@ -278,13 +317,9 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         return impulse;
     });
     report.loads.resize(obstacles.list.size());
-    std::vector<char> movable(obstacles.list.size(), 0);
-    for (const MovableBody& body : bodies) movable[body.obstacle] = 1;
-    for (const NodePatch& patch : obstacles.node_patches) movable[patch.obstacle] = 1;
     for (const ObstaclePatch& patch : obstacles.patches) {
         const std::int64_t cell = felt_cell(system, patch);
         if (cell < 0) continue;
-        // Below zero at the surface the patch lies above it; deeper down that is suction, and pulls.
         const double p = potential[cell] + system.density * dot(system.gravity, patch.center);
         bool at_surface = false;
         for (int side = 0; side < 6; ++side) {
@@ -292,9 +327,9 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
             at_surface |=
                 domain.has_cell(beside) && system.phi(beside) >= 0 && obstacles.open_volume(beside) > 0;
         }
-        // A body that moves feels all of it, as in the solve.
-        if (p < 0 && at_surface && !movable[patch.obstacle]) continue;
-        // pi is constant in a cell; the weight of the water in p is integrated over the patch exactly.
+        // All of it counts, as in the solve, whether the solid gives way or not: what one side takes the
+        // other gives. pi is constant in a cell; the weight of the water in p is integrated over the patch
+        // exactly.
         const Vec3 force =
             potential[cell] * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
         SolidLoad& load = report.loads[patch.obstacle];
@@ -302,7 +337,8 @@ ProjectionReport project(const PressureSystem& system, const Field<double>& sour
         if (patch.film) report.wall_impulse += force * dt;
         load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force) +
                        potential[cell] * domain.h * domain.h * patch.curl;
-        load.wetted_area += length(patch.area) * domain.h * domain.h;
+        // Below zero at the surface the patch lies above it and is dry; deeper down that is suction.
+        if (p >= 0 || !at_surface) load.wetted_area += length(patch.area) * domain.h * domain.h;
     }
     return report;
 }

@@ -14,9 +14,13 @@ namespace flotsam {
 struct ProjectionReport {
     SolveReport solve;
     double largest_divergence = 0;  // over liquid cells [1/s]
-    double removed_flux = 0;        // that sealed pockets could not take up [m^3/s]
-    Vec3 wall_impulse;              // of the sides' pressure on the liquid [kg m/s]
-    std::vector<SolidLoad> loads;   // of the pressure on each obstacle
+    double removed_flux = 0;        // into and out of sealed pockets, which they could not take up [m^3/s]
+    int crusher = -1;               // an obstacle that closes on most of the liquid, which has no way out
+    // Whether bodies' contacts had nothing to change in the motion that came out, or there are none. If not,
+    // the rounds ran out before they were asked about the last one.
+    bool contacts_agreed = true;
+    Vec3 wall_impulse;             // of the sides' pressure on the liquid [kg m/s]
+    std::vector<SolidLoad> loads;  // of the pressure on each obstacle
 };
 
 // Takes the gradient of pi out of `u`. `source` is the wanted divergence per cell [1/s]. `potential` holds

@@ -25,9 +25,9 @@ Separation::Separation(const PressureSystem& system) : free_(system.phi.shared_t
     beside_.erase(std::unique(beside_.begin(), beside_.end()), beside_.end());
 }
 
-bool Separation::judge(const PressureSystem& system, const Field<double>& potential, double dt, MacGrid& u,
-                       std::array<Field<char>, 3>& changed, const std::vector<MovableBody>& bodies,
-                       std::span<const Vec3> node_velocity) {
+std::int64_t Separation::judge(const PressureSystem& system, const Field<double>& potential, double dt,
+                               MacGrid& u, std::array<Field<char>, 3>& changed,
+                               const std::vector<MovableBody>& bodies, std::span<const Vec3> node_velocity) {
     const Domain& domain = *system.domain;
     const Obstacles& obstacles = *system.obstacles;
     const Tiling& tiling = system.phi.tiling();
@@ -63,7 +63,7 @@ bool Separation::judge(const PressureSystem& system, const Field<double>& potent
         pressure[i] = potential[n] + system.density * dot(system.gravity, domain.cell_center(place(n)));
         largest = std::max(largest, std::abs(pressure[i]));
     }
-    bool again = false;
+    std::int64_t changes = 0;
     for (std::size_t i = 0; i < beside_.size(); ++i) {
         const std::int64_t n = beside_[i];
         bool lets_go = pressure[i] < -1e-6 * largest;  // what the solver's tolerance leaves is no pull
@@ -75,10 +75,10 @@ bool Separation::judge(const PressureSystem& system, const Field<double>& potent
             }
             lets_go = out > 0;
         }
-        again |= lets_go != bool(free_[n]);
+        changes += lets_go != bool(free_[n]);
         free_[n] = lets_go;
     }
-    return again;
+    return changes;
 }
 
 void Separation::release(Field<double>& phi) const {

@@ -19,12 +19,12 @@ class Separation {
     // The cells beside solids and closed sides, of the liquid that a first solve sees.
     explicit Separation(const PressureSystem& system);
 
-    // Looks at what a solve gave and says whether other cells than before let go: then the system must be
-    // made again, with `release`, and solved from where it began. Faces between cells that let go fall freely
-    // and are marked as changed.
-    bool judge(const PressureSystem& system, const Field<double>& potential, double dt, MacGrid& u,
-               std::array<Field<char>, 3>& changed, const std::vector<MovableBody>& bodies,
-               std::span<const Vec3> node_velocity);
+    // Looks at what a solve gave and says how many cells let go that did not before, or no longer do: then
+    // the system must be made again, with `release`, and solved from where it began. Faces between cells that
+    // let go fall freely and are marked as changed.
+    std::int64_t judge(const PressureSystem& system, const Field<double>& potential, double dt, MacGrid& u,
+                       std::array<Field<char>, 3>& changed, const std::vector<MovableBody>& bodies,
+                       std::span<const Vec3> node_velocity);
     // Makes the cells that let go air.
     void release(Field<double>& phi) const;
     // One where a cell let go.

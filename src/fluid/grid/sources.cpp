@@ -153,16 +153,16 @@ std::array<int, Tiling::cells_per_tile> connected_parts(const Tiling& tiling, st
 
 }  // namespace
 
-std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
-                    const LiquidSettings& settings, const Field<double>& phi, const Obstacles& obstacles,
-                    const MacGrid& u, std::int64_t step) {
+Displaced reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
+                 const LiquidSettings& settings, const Field<double>& phi, const Obstacles& obstacles,
+                 const MacGrid& u, std::int64_t step) {
     // What a cell holds beyond this many times its rest density goes to sparse cells or, if there are none,
     // to the cell beside it. A ball that crosses a tank ten times: fullest cell 6 times rest density without
     // this, 2.4 with it. At 1.25 the period of a standing wave is 0.6 % wrong.
     constexpr double crowded = 1.5;
     const int rest = particles_per_cell(domain);
     const Tiling& tiling = phi.tiling();
-    return fixed_sum<std::int64_t>(tiling.tile_count(), 1, [&](std::int64_t slot) {
+    return fixed_sum<Displaced>(tiling.tile_count(), 1, [&](std::int64_t slot) {
         struct Spare {
             std::int32_t particle;
             Int3 cell;
@@ -171,7 +171,7 @@ std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain&
         std::vector<Spare> spare;
         std::vector<Int3> gaps;  // cells deep inside that lack a particle, once per missing one
         const std::int64_t base = slot * Tiling::cells_per_tile;
-        if (cells.begin[base] == cells.begin[base + Tiling::cells_per_tile]) return std::int64_t{0};
+        if (cells.begin[base] == cells.begin[base + Tiling::cells_per_tile]) return Displaced{};
         const Int3 first = tiling.first_cell(slot);
         const auto local = [&](Int3 c) {
             return Tiling::local_index(c.x - first.x, c.y - first.y, c.z - first.z);
@@ -189,10 +189,10 @@ std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain&
             if (open < 1 || phi[n] > -1.5 * domain.h) return;
             for (int missing = 0; missing < rest - count; ++missing) gaps.push_back(c);
         });
-        if (spare.empty()) return std::int64_t{0};
+        if (spare.empty()) return Displaced{};
         const auto part = connected_parts(tiling, slot, domain, obstacles);
         std::array<int, Tiling::cells_per_tile> added{};
-        std::int64_t moves = 0;
+        Displaced moves;
         for (const Spare& from : spare) {
             const std::uint64_t key =
                 combine(combine(settings.seed, std::uint64_t(step)), std::uint64_t(from.particle));
@@ -222,15 +222,21 @@ std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain&
             for (int a = 0; a < 3; ++a) x[a] = (to[a] + uniform(combine(key, std::uint64_t(a)))) * domain.h;
             if (domain.flat()) x.z = 0.5 * domain.h;
             const std::int32_t i = from.particle;
+            const Vec3 before(particles.position[i]);
             particles.position[i] = Vec3f(x);
-            ++moves;
-            if (particles.velocity.empty()) continue;
+            moves.add(x - before);
+            if (particles.velocity.empty()) {
+                moves.velocity += sample_velocity(u, domain, x) - sample_velocity(u, domain, before);
+                continue;
+            }
+            moves.velocity -= Vec3(particles.velocity[i]);
             for (int axis = 0; axis < 3; ++axis) {
                 const Stencil s = face_stencil(domain, x, axis);
                 const auto v = s.gather(u[axis]);
                 particles.velocity[i][axis] = static_cast<float>(s.mix(v));
                 if (!particles.affine[axis].empty()) particles.affine[axis][i] = Vec3f(s.slope(v) / domain.h);
             }
+            moves.velocity += Vec3(particles.velocity[i]);
         }
         return moves;
     });

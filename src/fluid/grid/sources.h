@@ -1,6 +1,7 @@
 // Liquid that comes, goes, or is moved to where it is missing.
 #pragma once
 
+#include "fluid/displaced.h"
 #include "fluid/grid/obstacles.h"
 #include "fluid/grid/particles.h"
 
@@ -35,10 +36,10 @@ Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, con
                double time);
 
 // Moves particles from crowded cells to sparse ones deep inside the liquid of the same tile and on the same
-// side of thin solids, one for one: the number of particles, and so the volume, stays as it is. Returns how
-// many were moved. Velocities are taken from `u`.
-std::int64_t reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
-                    const LiquidSettings& settings, const Field<double>& phi, const Obstacles& obstacles,
-                    const MacGrid& u, std::int64_t step);
+// side of thin solids, one for one: the number of particles, and so the volume, stays as it is. Velocities
+// are taken from `u`. Returns those that were moved.
+Displaced reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
+                 const LiquidSettings& settings, const Field<double>& phi, const Obstacles& obstacles,
+                 const MacGrid& u, std::int64_t step);
 
 }  // namespace flotsam

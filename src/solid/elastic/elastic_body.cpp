@@ -144,6 +144,22 @@ Vec3 angular_momentum(const ElasticBody& body) {
         return body.mesh->mass[n] * cross(body.position[n], body.velocity[n]);
     });
 }
+Mat3 inertia_about(const ElasticMesh& mesh, std::span<const Vec3> x, Vec3 center) {
+    Mat3 inertia;
+    for (std::size_t n = 0; n < x.size(); ++n) {
+        const Vec3 arm = x[n] - center;
+        for (int i = 0; i < 3; ++i) {
+            inertia.row[i][i] += mesh.mass[n] * dot(arm, arm);
+            inertia.row[i] -= mesh.mass[n] * arm[i] * arm;
+        }
+    }
+    return inertia;
+}
+Vec3 spin_of(const ElasticBody& body) {
+    const Vec3 center = center_of_mass(body);
+    return inertia_about(*body.mesh, body.position, center).inverse() *
+           (angular_momentum(body) - cross(center, momentum(body)));
+}
 double kinetic_energy(const ElasticBody& body) {
     return fixed_sum<double>(std::ssize(body.position), grain, [&](std::int64_t n) {
         return 0.5 * body.mesh->mass[n] * dot(body.velocity[n], body.velocity[n]);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,7 @@ TriangleMesh node_surface(const ElasticBody& body);
 Vec3 center_of_mass(const ElasticBody& body);
 Vec3 momentum(const ElasticBody& body);                // [kg m/s]
 Vec3 angular_momentum(const ElasticBody& body);        // about the origin [kg m^2/s]
+Vec3 spin_of(const ElasticBody& body);                 // of a rigid one with its angular momentum [rad/s]
 double kinetic_energy(const ElasticBody& body);        // [J]
 double elastic_energy(const ElasticBody& body);        // [J]
 double volume(const ElasticBody& body);                // [m^3]
@@ -106,6 +108,9 @@ std::vector<Mat3> stresses(const ElasticBody& body);   // Cauchy's, of each tetr
 double von_mises(const Mat3& stress);                  // [Pa]
 // The rigid pose that fits the nodes best.
 Pose pose_of(const ElasticBody& body);
+
+// Of nodes at x, about `center` [kg m^2].
+Mat3 inertia_about(const ElasticMesh& mesh, std::span<const Vec3> x, Vec3 center);
 
 void visit_state(std::vector<ElasticBody>& bodies, StateVisitor& visit, const std::string& name);
 

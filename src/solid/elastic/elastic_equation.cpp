@@ -38,15 +38,9 @@ WholeMotion whole_motion(const ElasticMesh& mesh, std::span<const Vec3> x, std::
     }
     whole.center = whole.center / mass;
     whole.velocity = whole.velocity / mass;
-    Mat3 inertia;
-    for (std::size_t n = 0; n < x.size(); ++n) {
-        const Vec3 arm = x[n] - whole.center;
-        whole.momentum += mesh.mass[n] * cross(arm, v[n] - whole.velocity);
-        for (int i = 0; i < 3; ++i) {
-            inertia.row[i][i] += mesh.mass[n] * dot(arm, arm);
-            inertia.row[i] -= mesh.mass[n] * arm[i] * arm;
-        }
-    }
+    for (std::size_t n = 0; n < x.size(); ++n)
+        whole.momentum += mesh.mass[n] * cross(x[n] - whole.center, v[n] - whole.velocity);
+    const Mat3 inertia = inertia_about(mesh, x, whole.center);
     if (held == 0)
         whole.inverse_inertia = inertia.inverse();
     else
@@ -98,7 +92,7 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
                             double time, double dt, std::vector<ElasticContact> contacts,
                             std::vector<RigidPartner> partners, bool turned_back) {
     bodies_.resize(bodies.size());
-    dt_ = dt, rounds_ = 0, most_ = 1, edge_ = tolerance_ = 1e300, failed_ = false;
+    dt_ = dt, rounds_ = 0, most_ = 1, edge_ = tolerance_ = 1e300, failed_ = false, disagreement_ = 0;
     nodes_ = 0;
     v_.clear();
     before_.clear();
@@ -399,6 +393,7 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
         again |= closed != friction_[i].pressed || (closed && !settled_);
     }
     if (!std::isfinite(correction)) failed_ = true;
+    disagreement_ = again || (most_ > 1 && correction > tolerance_) ? correction * edge_ / dt_ : 0;
     return {may_go_on() && (again || (rounds_ < most_ && correction > tolerance_)), share};
 }
 
@@ -456,10 +451,10 @@ SolidEquation ElasticEquation::equation(bool factors) const {
     return equation;
 }
 
-ElasticEquation::Received ElasticEquation::received(std::size_t body) const {
+ElasticReceived ElasticEquation::received(std::size_t body) const {
     const Body& s = bodies_[body];
     const double slow = s.mesh->material.mass_damping;
-    Received sum;
+    ElasticReceived sum;
     for (std::size_t n = 0; n < s.start.size(); ++n) {
         sum.outside += dt_ * s.force[n];
         sum.damping -=

@@ -70,13 +70,8 @@ class ElasticEquation {
     };
     Round take(std::vector<Vec3> v, std::span<const Vec3> impulse);
 
-    // What a body received in the step, beside what the caller gave it [kg m/s].
-    struct Received {
-        Vec3 outside;   // gravity and loads
-        Vec3 damping;   // of its mass
-        Vec3 contacts;  // with all that is not itself
-    };
-    Received received(std::size_t body) const;
+    // What a body received in the step, beside what the caller gave it.
+    ElasticReceived received(std::size_t body) const;
 
     // Whether a further round is allowed.
     bool may_go_on() const;
@@ -89,6 +84,9 @@ class ElasticEquation {
     // Whether the last round changed little. Rounds that end while nodes still jump have found no more than
     // something; a shorter step finds what there is.
     bool settled() const { return settled_; }
+    // What the last round still changed, where rounds ran out before Newton's tolerance was met and contacts
+    // were as they were thought to be [m/s]; else 0.
+    double disagreement() const { return disagreement_; }
 
     // Inverse of each node's own block of S; and each body as a rigid one.
     std::vector<Mat3> own_blocks() const;
@@ -141,6 +139,7 @@ class ElasticEquation {
     int most_ = 1, rounds_ = 0;
     mutable bool failed_ = false;
     bool settled_ = true;
+    double disagreement_ = 0;
     std::vector<Vec3> v_, before_, descent_;
     bool elasticity_ = true;  // takes part in S
     std::vector<BlockRow> contact_rows_;

@@ -135,6 +135,7 @@ struct ElasticStepper::Parts {
     std::vector<Share> shares;
     std::vector<const ElasticMesh*> meshes;
     std::vector<std::unique_ptr<BlockPreconditioner>> preconditioners;
+    std::vector<Vec3> contact_push;  // on the unknowns, as the last linear equation has it
 
     // One share for each body, and its preconditioner.
     void prepare(const std::vector<ElasticBody>& bodies,
@@ -211,6 +212,8 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
     // it is long gets longer in the first step, and only the second one brings it to its length again.
     const bool search = most > 1 && !shares.empty() && shares.front().inertia > 0;
     ElasticReport report;
+    report.solved = true;
+    contact_push.assign(blocks, {});
     for (Share& s : shares) place(s, part(s, v));
     for (; report.newton_steps < most; ++report.newton_steps) {
         BlockSystem system;
@@ -225,8 +228,12 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
             descent[nodes + 2 * p] = partners[p].mass * (partners[p].free.velocity - v[nodes + 2 * p]);
             descent[nodes + 2 * p + 1] = partners[p].inertia * (partners[p].free.spin - v[nodes + 2 * p + 1]);
         }
+        const std::vector<Vec3> without_contacts = contacts.empty() ? std::vector<Vec3>{} : descent;
         system.rows =
             linearize_contacts(contacts, v, report.newton_steps == 0 ? before_step : v, dt, states, descent);
+        for (std::size_t n = 0; n < without_contacts.size(); ++n)
+            contact_push[n] = descent[n] - without_contacts[n];
+        const std::vector<BlockRow> contact_rows = system.rows;
         // Held nodes feel contacts but do not give way.
         for (const Share& s : shares) {
             leave_out(s.held, part(s, descent));
@@ -236,13 +243,14 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         const SolveReport solve = flotsam::solve(
             system, descent, step, {.relative = 1e-6, .absolute = 1e-300, .max_iterations = 2000});
         report.solver_iterations += solve.iterations;
+        report.converged = false;
         if (!solve.converged) {
             // The true stiffness may have no minimum nearby; then the next step does without what it is
             // negative in.
             bool all_definite = true;
             for (Share& s : shares) all_definite &= std::exchange(s.definite, true);
             if (!all_definite) continue;
-            report.converged = false;
+            report.solved = false;
             return report;
         }
         for (Share& s : shares) s.definite = s.inertia > 0;
@@ -252,24 +260,34 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         double before = partner_energy(v) + contact_energy(contacts, states, v, dt);
         for (const Share& s : shares) before += sum_energy(s, part(s, v));
         double share = 1;
+        bool cut_short = false;
         for (int halving = 0;; ++halving, share *= 0.5) {
             parallel_for(std::int64_t(blocks), grain,
                          [&](std::int64_t n) { trial[n] = v[n] + share * step[n]; });
-            if (!search || halving == 12) break;
+            cut_short = search && halving == 12;  // and still it does not fall
+            if (!search || cut_short) break;
             // What rounding leaves of two large numbers is no fall and no rise.
             if (total(trial) <= before - 1e-4 * share * slope + 1e-12 * std::abs(before)) break;
         }
         v.swap(trial);
+        for (const BlockRow& row : contact_rows) {
+            double change = 0;
+            for (int k = 0; k < row.count; ++k) change += share * dot(row.coefficient[k], step[row.block[k]]);
+            for (int k = 0; k < row.count; ++k)
+                contact_push[row.block[k]] -= row.stiffness * change * row.coefficient[k];
+        }
         for (Share& s : shares) place(s, part(s, v));
-        report.correction =
-            share * dt / edge * parallel_max(std::int64_t(blocks), grain, 0, [&](std::int64_t n) {
-                return n < std::int64_t(nodes) ? length(step[n]) : 0;
-            });
+        const double jump = parallel_max(std::int64_t(blocks), grain, 0, [&](std::int64_t n) {
+            return n < std::int64_t(nodes) ? length(step[n]) : 0;
+        });
+        report.correction = share * dt / edge * jump;
         if (!std::isfinite(report.correction)) {
-            report.converged = false;
+            report.solved = false;
             return report;
         }
         const bool changed = update_friction(contacts, v, dt, states);
+        report.converged = most == 1 || (report.correction < tolerance && !changed && !cut_short);
+        report.disagreement = report.converged ? 0 : jump;
         if (report.correction < tolerance && !changed) {
             ++report.newton_steps;
             break;
@@ -287,11 +305,18 @@ ElasticReport ElasticStepper::step(std::vector<ElasticBody>& bodies,
     parts_->prepare(bodies, properties, gravity, time, dt);
     std::vector<RigidPartner> none;
     std::vector<Vec3> v;
-    const ElasticReport report = parts_->minimise(time, dt, contacts, partners ? *partners : none, v);
+    ElasticReport report = parts_->minimise(time, dt, contacts, partners ? *partners : none, v);
+    report.received.resize(bodies.size());
     for (std::size_t b = 0; b < bodies.size(); ++b) {
         const Share& s = parts_->shares[b];
-        if (!report.converged) continue;
+        if (!report.solved) continue;
         const bool midpoint = s.h < dt;
+        ElasticReceived& received = report.received[b];
+        for (std::size_t n = 0; n < s.start.size(); ++n) {
+            received.outside += dt * s.force[n];
+            received.damping -= dt * s.mesh->material.mass_damping * s.mesh->mass[n] * v[s.first + n];
+            received.contacts += parts_->contact_push[s.first + n];
+        }
         for (std::size_t n = 0; n < s.start.size(); ++n) {
             const Vec3 now = v[s.first + n];
             bodies[b].position[n] = s.start[n] + dt * now;
@@ -309,6 +334,8 @@ ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<Elastic
                                     ContactScene scene, std::vector<RigidPartner>& partners, double time,
                                     double dt) {
     ElasticReport whole;
+    whole.solved = whole.converged = true;
+    whole.received.resize(bodies.size());
     double left = dt;
     while (left > 0) {
         // Where something may touch, no node goes further than two edges at once: a body that is pressed flat
@@ -334,8 +361,15 @@ ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<Elastic
         whole.newton_steps += report.newton_steps;
         whole.solver_iterations += report.solver_iterations;
         whole.correction = std::max(whole.correction, report.correction);
-        whole.converged = report.converged;
-        if (!report.converged) return whole;
+        whole.disagreement = std::max(whole.disagreement, report.disagreement);
+        whole.converged &= report.converged;
+        whole.solved = report.solved;
+        if (!report.solved) return whole;
+        for (std::size_t b = 0; b < bodies.size(); ++b) {
+            whole.received[b].outside += report.received[b].outside;
+            whole.received[b].damping += report.received[b].damping;
+            whole.received[b].contacts += report.received[b].contacts;
+        }
         for (RigidPartner& partner : partners) {
             partner.free = partner.motion;
             partner.center += partner.motion.velocity * piece;
@@ -370,7 +404,7 @@ ElasticReport ElasticStepper::rest(std::vector<ElasticBody>& bodies,
     const ElasticReport report = parts_->minimise(0, 1, nothing, none, v);
     for (std::size_t b = 0; b < bodies.size(); ++b) {
         const std::size_t first = parts_->shares[b].first;
-        for (std::size_t n = 0; report.converged && n < bodies[b].position.size(); ++n) {
+        for (std::size_t n = 0; report.solved && n < bodies[b].position.size(); ++n) {
             bodies[b].position[n] += v[first + n];
             bodies[b].velocity[n] = {};
         }

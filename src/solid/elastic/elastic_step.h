@@ -30,11 +30,22 @@
 
 namespace flotsam {
 
+// What an elastic body received in a step from what is not itself [kg m/s].
+struct ElasticReceived {
+    Vec3 outside;   // gravity and loads
+    Vec3 damping;   // of its mass
+    Vec3 contacts;  // with others
+};
+
 struct ElasticReport {
-    bool converged = true;  // every linear solve did, and all numbers are finite
+    bool solved = false;     // every linear solve was, and all numbers are finite: otherwise nothing moved
+    bool converged = false;  // Newton's method came to its end, too, where it was asked for: its last
+                             // correction is small, was not cut short, and leaves friction as it is
     int newton_steps = 0;
     int solver_iterations = 0;  // of all of them
     double correction = 0;      // the last one's largest, in edges
+    double disagreement = 0;    // what it still wanted to change, where it did not converge [m/s]
+    std::vector<ElasticReceived> received{};  // of each body
 };
 
 // What is kept between steps, because it follows from the meshes: patterns of factors and the like.
