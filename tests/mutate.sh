@@ -136,7 +136,7 @@ restore_tree() {
 }
 
 build() {  # LOG
-    FLOTSAM_BUILD_DIR=$work/build timeout -k 10 3600 "$work/tree/flotsam" build >>"$1" 2>&1
+    FLOTSAM_BUILD_DIR=$work/build timeout --foreground -k 10 3600 "$work/tree/flotsam" build >>"$1" 2>&1
 }
 
 run_test() {  # TEST SECONDS LOG: exit code of the test; 124 or 137 when it took longer
@@ -148,7 +148,7 @@ run_test() {  # TEST SECONDS LOG: exit code of the test; 124 or 137 when it took
         command=("$work/tree/tests/$group.sh")
     fi
     printf '\n--- %s\n' "$1" >>"$3"
-    (cd "$work/build/tests" && FLOTSAM_BINARY=$work/build/flotsam timeout -k 10 "$2" "${command[@]}") >>"$3" 2>&1
+    (cd "$work/build/tests" && FLOTSAM_BINARY=$work/build/flotsam timeout --foreground -k 10 "$2" "${command[@]}") >>"$3" 2>&1
 }
 
 # --- Verdicts -------------------------------------------------------------------------------------------------
