@@ -86,3 +86,11 @@ TEST_CASE("a verdict is one line: words, measured, demanded") {
           "FAILED  nothing is lost (liquid.volume relative to start): measured 1 (at 0 s) .. 1.5 (at 1 s), "
           "demanded 0.9 .. 1.1");
 }
+
+TEST_CASE("relative to a start below zero, a root mean square is still positive") {
+    Claim claim{
+        .what = "x", .says = "", .min = 0.9, .max = 1.1, .relative_to_start = true, .over = Claim::Over::rms};
+    CHECK(std::abs(measured(claim, {{0, -50}, {1, -50}, {2, -50}}) - 1) < 1e-6);
+    CHECK(judge(claim, {{0, -50}, {1, -50}, {2, -50}}).holds);
+    CHECK_FALSE(judge(claim, {{0, -50}, {1, 100}, {2, -100}}).holds);
+}
