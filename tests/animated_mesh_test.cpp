@@ -325,3 +325,19 @@ TEST_CASE("files that are not one animation are refused, naming the first that d
     write_file(folder / "box_05.obj", as_obj(box));
     contains(message(box), "'box_04.obj' is missing, but 'box_05.obj' exists");
 }
+
+TEST_CASE("what is exported of an animated mesh is the mesh of that moment, where it is then") {
+    const TriangleMesh small = solid_box({1, 1, 1}).mesh;
+    Scenario s = test::tank({8, 8, 8}, 0.5);
+    s.solids.push_back(animated({small, scaled(small, 3)}, 2, false, {0.5, 0.5, 0.5}));
+    s.solids[0].script.velocity = {0, 2, 0};
+    World world;
+    for (const double time : {0.0, 0.25, 0.5}) {
+        world.time = time;
+        const TriangleMesh mesh = mesh_of(world, s, 0), expected = mesh_at(s.solids[0], time);
+        CHECK(mesh.vertices == expected.vertices);
+        const double edge = 1 + 2 * time / 0.5;
+        CHECK(std::abs(enclosed_volume(mesh) - edge * edge * edge) < 1e-9);
+        CHECK(std::abs(bounds(mesh).low.y - (0.5 + 2 * time - 0.5 * edge)) < 1e-9);
+    }
+}

@@ -9,6 +9,7 @@
 #include "coupling/direct_forcing.h"
 #include "coupling/penalty.h"
 #include "saved_state.h"
+#include "sim/measure.h"
 #include "worlds.h"
 
 using namespace flotsam;
@@ -403,5 +404,31 @@ TEST_CASE("direct-forcing gives the same bits on 1, 2 and 7 threads, and after a
         second.visit_state(restoring);
         for (int n = 25; n < 60; ++n) (void)second.advance();
         CHECK(hashes[0] == state_hash([&](StateVisitor& visit) { second.visit_state(visit); }));
+    }
+}
+
+TEST_CASE("the penalty grows steadily as liquid comes near, and ends two radii away") {
+    const SphModel model = make_sph_model(false, 0.05, 0.1, 1000, 30, 0.1);
+    const double radius = model.radius();
+    const auto push = [&](double q) { return penalty_acceleration(model, q * radius); };
+    // Monaghan's pieces meet: at 2/3, 1 and 2 radii there is no jump.
+    for (const double q : {2.0 / 3, 1.0, 2.0})
+        CHECK(std::abs(push(q + 1e-9) - push(q - 1e-9)) < 1e-6 * push(1));
+    for (double q = 0.25; q < 1.95; q += 0.05) CHECK(push(q) > push(q + 0.05));
+    CHECK(push(2.01) == 0);
+    CHECK(std::abs(push(1) / (0.02 * 30 * 30 / radius * 0.5) - 1) < 1e-12);
+}
+
+TEST_CASE("a pressure probe in particles at rest reads the weight of the water above") {
+    const Scenario s = with_method(test::tank({32, 32, 1}, 0.5));
+    Driver driver(s, make_scheme(s.method));
+    driver.start();
+    while (driver.world().time < 0.1) (void)driver.advance();
+    Probe probe;
+    probe.kind = Probe::Kind::pressure;
+    for (const double y : {0.1, 0.25, 0.4}) {
+        CAPTURE(y);
+        probe.point = {0.5, y, 0.5 * s.domain.h};
+        CHECK(std::abs(measure(probe, driver.world(), s) - 9810 * (0.5 - y)) < 0.03 * 9810 * 0.5);
     }
 }

@@ -1,7 +1,9 @@
 // Scenes with elastic solids: what they may say, what runs of them keep and write.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstring>
+#include <sstream>
 
 #include "core/check.h"
 #include "core/state_hash.h"
@@ -214,4 +216,20 @@ TEST_CASE("stress goes to files that ParaView and our own reader understand") {
     CHECK(mesh.tets.size() == 48);
     CHECK(volume(mesh) == doctest::Approx(volume(driver.world().elastics[0])).epsilon(1e-6));
     CHECK(read_file(folder / "a.vtk").find("SCALARS von_mises double") != std::string::npos);
+}
+
+TEST_CASE("at rest every exported element has its own volume: its determinant is one") {
+    const Scene scene = parse_scene(jelly("elastic = { spacing = 0.1 }", "sphere = 0.2"), "test.toml");
+    Driver driver(scene.scenario, make_scheme("cut-cell"));
+    driver.start();
+    const ScratchFolder folder;
+    write_tet_vtk(folder / "a.vtk", driver.world());
+    const std::string text = read_file(folder / "a.vtk");
+    std::istringstream rest(text.substr(text.find("SCALARS determinant double")));
+    std::string line;
+    std::getline(rest, line);
+    std::getline(rest, line);  // LOOKUP_TABLE default
+    std::size_t count = 0;
+    for (double value; rest >> value; ++count) CHECK(std::abs(value - 1) < 1e-6);
+    CHECK(count == driver.world().elastics[0].mesh->rest.tets.size());
 }

@@ -329,3 +329,13 @@ TEST_CASE("systems of blocks: iteration and factors agree, with rows that couple
     for (const std::vector<Vec3>& result : results)
         for (std::size_t i = 0; i < b.size(); ++i) CHECK(length(results[0][i] - result[i]) < 1e-8);
 }
+
+TEST_CASE("a body that starts turned spins about the world's axis, without stretching") {
+    ElasticProperties p = lattice_properties({0.4, 0.2, 0.3}, {2, 1, 2}, made_of(ElasticModel::neo_hookean));
+    p.spin = {1, -2, 3};
+    p.velocity = {0.5, 0, 0};
+    const ElasticBody body = make_elastic_body(0, p, {{1, 2, 3}, Rotation::about({1, 1, 0}, 0.9)});
+    const Vec3 center = center_of_mass(body);
+    for (std::size_t n = 0; n < body.position.size(); ++n)
+        CHECK(length(body.velocity[n] - p.velocity - cross(p.spin, body.position[n] - center)) < 1e-12);
+}

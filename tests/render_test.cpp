@@ -12,6 +12,7 @@
 #include "io/atomic_file.h"
 #include "render/camera.h"
 #include "render/color_map.h"
+#include "render/plane_view.h"
 #include "render/png.h"
 #include "render/stage.h"
 #include "render/tracer.h"
@@ -230,4 +231,52 @@ TEST_CASE("legends: round limits, readable letters, colours in order") {
     }
     CHECK(color_at(ColorMap::diverging, 0).z > color_at(ColorMap::diverging, 0).x);
     CHECK(color_at(ColorMap::diverging, 1).x > color_at(ColorMap::diverging, 1).z);
+}
+
+TEST_CASE("PNG: what another program wrote, with every kind of filter, is read as it was meant") {
+    // 4 x 5 pixels, one row for each filter, from Python's zlib and the text of the standard.
+    const std::string_view hex =
+        "89504e470d0a1a0a0000000d4948445200000004000000050802000000edcfda8c000000464944415478da6360483c64"
+        "3bef7fd56d9bed12958caa6dcfbdbcbc525252eaeaea985455558d8c8c22232367cd9ac5ec55aded7dda9badadedacef"
+        "591688cccd486e4747470027e517246ca9dee00000000049454e44ae426082";
+    std::string file;
+    for (std::size_t n = 0; n < hex.size(); n += 2)
+        file += char(std::stoi(std::string(hex.substr(n, 2)), nullptr, 16));
+    const Picture picture = decode_png(file, "other.png");
+    REQUIRE(picture.width == 4);
+    REQUIRE(picture.height == 5);
+    for (int y = 0; y < 5; ++y)
+        for (int x = 0; x < 4; ++x)
+            for (int c = 0; c < 3; ++c)
+                CHECK(picture.bytes[3 * (4 * y + x) + c] ==
+                      (61 * x + 37 * y + 97 * c + 13 * x * x * y) % 256);
+}
+
+TEST_CASE("a slice shows the vorticity: twice the spin of what turns, nothing of what is only stretched") {
+    const Scene scene = parse_scene(
+        "[scene]\nduration = 1.0\n[domain]\nsize = [1.0, 1.0, 1.0]\nresolution = 16\n"
+        "[[liquid.fill]]\nlevel = 0.5\n",
+        "test.toml");
+    const Domain& domain = scene.scenario.domain;
+    std::vector<Int3> tiles;
+    for (int t = 0; t < 27; ++t) tiles.push_back({t % 3, t / 3 % 3, t / 9});
+    const auto tiling = std::make_shared<Tiling>(domain.cells, tiles);
+    const auto middle_of = [&](auto velocity) {
+        VolumeFrame volume{Field<double>(tiling, -1), {}, {}};
+        for_each_cell(*tiling, domain.cells, [&](Int3, std::int64_t n) { volume.distance[n] = -1; });
+        for (int axis = 0; axis < 3; ++axis) {
+            volume.velocity[axis] = Field<double>(tiling, 0);
+            for_each_cell(*tiling, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
+                volume.velocity[axis][n] = velocity(domain.face_center(c, axis))[axis];
+            });
+        }
+        const Image image = draw_plane(scene, volume, 0, {SliceField::vorticity, 2, 0.5, 10.0}, 96, 96);
+        return image.at(48, 28);  // above the legend
+    };
+    const auto color_of = [](double vorticity) {
+        return color_at(ColorMap::diverging, 0.5 + vorticity / 20);
+    };
+    CHECK(length(middle_of([](Vec3 p) { return Vec3{-3 * p.y, 3 * p.x, 0}; }) - color_of(6)) < 1e-3f);
+    CHECK(length(middle_of([](Vec3 p) { return Vec3{-4 * p.y, 0, 0}; }) - color_of(4)) < 1e-3f);
+    CHECK(length(middle_of([](Vec3 p) { return Vec3{3 * p.y, 3 * p.x, 0}; }) - color_of(0)) < 1e-3f);
 }

@@ -169,3 +169,20 @@ TEST_CASE("bodies are restored to the last bit, their masses from the scenario")
     CHECK(hash(bodies) != before);
     CHECK(length(pose_of(world, scenario, 2).position) < 1e-12);
 }
+
+TEST_CASE("a body that may not turn about one axis tumbles about the others at second order") {
+    const auto after = [](int steps) {
+        RigidProperties p;
+        p.mass = mass_properties(enclosed_moments(solid_box({1, 2, 3}).mesh), 1);
+        p.locked[lock_rotate_y] = true;
+        RigidBody body = make_rigid_body(0, p, {{}, Rotation::about({1, 2, 3}, 1)});
+        set_spin(body, {1.5, 0, 1});
+        for (int i = 0; i < steps; ++i) advance(body, 1.0 / steps);
+        return body.rotation;
+    };
+    const Rotation exact = after(4000);
+    const auto error = [&](int steps) { return length(rotation_vector(after(steps) * exact.inverse())); };
+    CHECK(error(100) < 1e-3);
+    CHECK(error(50) / error(100) > 3.5);
+    CHECK(error(50) / error(100) < 4.5);
+}

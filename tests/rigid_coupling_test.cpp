@@ -9,6 +9,7 @@
 #include "core/parallel.h"
 #include "core/state_hash.h"
 #include "fluid/grid/sample.h"
+#include "geometry/mesh_surface.h"
 #include "geometry/solid_shape.h"
 #include "sim/measure.h"
 #include "tests/saved_state.h"
@@ -318,4 +319,27 @@ TEST_CASE("water sucked into a slit that opens does not tear the water beside it
     const double taken_in = 0.5 * 0.03 * (10 * h) * (10 * h);  // per width of the slit [m^2/s]
     CHECK(fastest > 0);
     CHECK(fastest < 3 * taken_in / h);
+}
+
+TEST_CASE("where the origin of a body's shape lies does not matter, also to water that sticks to it") {
+    // The same crate, in coordinates about its middle and about a point outside it.
+    const auto after = [](Vec3 shift) {
+        Scenario s = test::tank({16, 16, 16}, 0.8);
+        SolidShape shape = solid_box({0.3, 0.2, 0.25});
+        for (Vec3& v : shape.mesh.vertices) v += shift;
+        shape.distance = std::make_shared<MeshSurface>(shape.mesh);
+        Solid& crate = add_body(s, "crate", shape, Vec3{0.45, 0.4, 0.5} - shift, 700);
+        crate.slip = 0.1;
+        crate.rigid.velocity = {1, 0, 0.5};
+        crate.rigid.spin = {2, 5, -3};
+        s.time.time_step = 0.01;
+        Run run(std::move(s));
+        run.steps(4);
+        return run.body();
+    };
+    const RigidBody plain = after({}), shifted = after({0.2, -0.35, 0.15});
+    CHECK(length(spin_of(plain)) > 1);
+    CHECK(length(shifted.center - plain.center) < 1e-5);
+    CHECK(length(shifted.velocity - plain.velocity) < 1e-4);
+    CHECK(length(spin_of(shifted) - spin_of(plain)) < 1e-3);
 }

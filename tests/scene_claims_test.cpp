@@ -129,3 +129,11 @@ TEST_CASE("the end of a check says how many claims held and which did not") {
           "four");
     CHECK(verdict_summary({}) == "the scene makes no claims");
 }
+
+TEST_CASE("relative to a start below zero, a root mean square is still positive") {
+    Claim claim{
+        .what = "x", .says = "", .min = 0.9, .max = 1.1, .relative_to_start = true, .over = Claim::Over::rms};
+    CHECK(std::abs(measured(claim, {{0, -50}, {1, -50}, {2, -50}}) - 1) < 1e-6);
+    CHECK(judge(claim, {{0, -50}, {1, -50}, {2, -50}}).holds());
+    CHECK_FALSE(judge(claim, {{0, -50}, {1, 100}, {2, -100}}).holds());
+}

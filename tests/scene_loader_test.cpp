@@ -734,3 +734,16 @@ position = [0.6, 0.2, 0.3]
     CHECK(error_of(with_post, {"solid.0.color=[1,2,0]"}).find("out of range") != std::string::npos);
     CHECK(error_of(with_post, {"view.camera=[1,1]"}).find("3 numbers") != std::string::npos);
 }
+
+TEST_CASE("the estimate counts what an emitter brings while it is open") {
+    const auto particles = [](const std::string& times) {
+        const Scene scene =
+            parse(with(good, "velocity = [1.0, 0, 0]\nuntil = 1.5\n", "velocity = [1.0, 0, 0]\n" + times));
+        return double(estimate(scene.scenario, scene.output).particles);
+    };
+    // The scene takes 3 s.
+    const double all = particles(""), late = particles("from = 2\n"), early = particles("until = 1\n");
+    CHECK(all > 1.05 * late);
+    CHECK(std::abs(late - early) < 1e-6 * all);
+    CHECK(std::abs(particles("from = 1\nuntil = 2\n") - early) < 1e-6 * all);
+}

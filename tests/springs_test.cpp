@@ -233,3 +233,45 @@ TEST_CASE("springs: the spin of a turning body") {
     cube.velocity = {3, 0, 0};
     CHECK(length(spin_of(make_spring_body(0, cube, {{1, 2, 3}, {}})) - cube.spin) < 1e-10);
 }
+
+TEST_CASE(
+    "springs: a strut through a hollow gives as the springs that it stands for do one after the other") {
+    const double E = 2e4, s = 0.1;
+    const SpringNet net = spring_lattice(solid_box({0.6, 0.6, 0.6}), s, {500, E, 0.2}, NetKind::shell);
+    int struts = 0;
+    for (const Spring& spring : net.springs) {
+        const Vec3 way = net.rest[spring.a] - net.rest[spring.b];
+        const double steps = std::round(std::max({std::abs(way.x), std::abs(way.y), std::abs(way.z)}) / s);
+        CHECK(std::abs(spring.stiffness - 0.4 * E * s / steps) < 1e-9 * E);
+        struts += steps > 1;
+    }
+    CHECK(struts > 20);
+}
+
+TEST_CASE("springs: friction at a wall and between bodies follows the impact, and turns nothing round") {
+    SpringProperties ball;
+    ball.net = std::make_shared<SpringNet>(single_node(solid_sphere(0.1, 0.02), 0.1, 500));
+    NodeConfines confines;
+    confines.sides = {{0, 0, 0}, {9, 9, 9}};
+    confines.closed.fill(true);
+    confines.friction = 0.3;
+    confines.restitution = 0.5;
+    // It arrives with 2 m/s: the wall gives 3 m/s across, and takes 0.9 m/s of what slides, or all of it.
+    for (const double sliding : {1.5, 0.4}) {
+        CAPTURE(sliding);
+        ball.velocity = {sliding, -2, 0};
+        SpringBody body = make_spring_body(0, ball, {{5, 0.1001, 5}, {}});
+        advance(body, {}, 0.01, confines);
+        CHECK(std::abs(body.velocity[0].y - 1) < 1e-12);
+        CHECK(std::abs(body.velocity[0].x - std::max(0.0, sliding - 0.9)) < 1e-12);
+
+        // Two of the same: what was between them is shared.
+        std::vector<SpringBody> bodies{make_spring_body(0, ball, {{5, 5.1999, 5}, {}})};
+        ball.velocity = {};
+        bodies.push_back(make_spring_body(1, ball, {{5, 5, 5}, {}}));
+        collide(bodies, [](std::size_t, std::size_t) { return ContactLaw{0.3, 0.5}; });
+        const Vec3 apart = bodies[0].velocity[0] - bodies[1].velocity[0];
+        CHECK(std::abs(apart.y - 1) < 1e-12);
+        CHECK(std::abs(apart.x - std::max(0.0, sliding - 0.9)) < 1e-12);
+    }
+}

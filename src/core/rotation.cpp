@@ -32,12 +32,14 @@ Vec3 rotation_vector(const Rotation& r) {
     Vec3 axis{r.row[2].y - r.row[1].z, r.row[0].z - r.row[2].x, r.row[1].x - r.row[0].y};
     const double angle = std::atan2(0.5 * length(axis), cosine);
     if (angle > std::numbers::pi - 1e-3) {
-        // Near a half turn that vanishes; the axis is the largest column of r + 1.
+        // Near a half turn that vanishes. The symmetric part, cos + (1 - cos) a a^T, holds the axis up to its
+        // sign; its largest column is the safest.
         const Vec3 direction = axis;
         int largest = 0;
         for (int i = 1; i < 3; ++i)
             if (r.row[i][i] > r.row[largest][largest]) largest = i;
-        for (int i = 0; i < 3; ++i) axis[i] = r.row[i][largest] + (i == largest);
+        for (int i = 0; i < 3; ++i)
+            axis[i] = 0.5 * (r.row[i][largest] + r.row[largest][i]) - (i == largest ? cosine : 0);
         if (dot(axis, direction) < 0) axis = -axis;
     }
     const double size = length(axis);
