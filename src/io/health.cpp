@@ -12,6 +12,7 @@ namespace flotsam {
 namespace {
 
 // Up to these all is well. They are no promises of exactness: what is beyond them is worth a look.
+constexpr double harmless_change = 0.05;     // of velocity in a last round, of what gravity gives in a step
 constexpr double harmless_push = 2;          // of a particle, in cells: solids carry some along that far
 constexpr double harmless_reseeding = 0.01;  // particles moved per step, of all
 constexpr double harmless_volume = 0.05;     // gained or lost, of the liquid's
@@ -22,22 +23,31 @@ constexpr double harmless_density = 1.1;     // largest over that at rest; the k
 // A column of the audit, and the times beside it.
 class Column {
   public:
-    Column(const NumberTable& audit, std::string_view name)
-        : time_(*audit.find("time")), value_(audit.find(name)) {
-        FLOTSAM_CHECK(value_ != nullptr);
+    Column(const NumberTable& audit, std::string_view name) : time_(*audit.find("time")) {
+        const std::vector<double>* found = audit.find(name);
+        FLOTSAM_CHECK(found != nullptr);
+        value_ = *found;
     }
-    double operator[](std::size_t row) const { return (*value_)[row]; }
+    // What is no larger than limit(row) counts as zero.
+    template <class Limit>
+    Column beyond(const Limit& limit) const {
+        Column rest = *this;
+        for (std::size_t row = 0; row < value_.size(); ++row)
+            if (value_[row] <= limit(row)) rest.value_[row] = 0;
+        return rest;
+    }
+    double operator[](std::size_t row) const { return value_[row]; }
     double sum() const {
         double total = 0;
-        for (const double value : *value_) total += value;
+        for (const double value : value_) total += value;
         return total;
     }
     std::int64_t count_beyond(double limit) const {
-        return std::count_if(value_->begin(), value_->end(), [&](double v) { return v > limit; });
+        return std::count_if(value_.begin(), value_.end(), [&](double v) { return v > limit; });
     }
-    double largest() const { return *std::max_element(value_->begin(), value_->end()); }
+    double largest() const { return *std::max_element(value_.begin(), value_.end()); }
     double time_of_largest() const {
-        return time_[std::max_element(value_->begin(), value_->end()) - value_->begin()];
+        return time_[std::max_element(value_.begin(), value_.end()) - value_.begin()];
     }
     std::string worst(std::string_view unit) const {
         return fmt::format("worst {:.2g}{} at t = {:.4g} s", largest(), unit, time_of_largest());
@@ -45,7 +55,7 @@ class Column {
 
   private:
     const std::vector<double>& time_;
-    const std::vector<double>* value_;
+    std::vector<double> value_;
 };
 
 std::string of_steps(std::int64_t count, std::size_t steps) {
@@ -70,12 +80,16 @@ std::vector<HealthNote> health_of(const NumberTable& audit, const Scenario& scen
                 repeated.count_beyond(0), steps, repeated.sum(), repeated.time_of_largest()),
             "A few are how trouble is caught. Many cost time: choose a smaller scene.cfl, or look at what is "
             "so fast or so stiff there.");
-    if (const Column contacts = column("disagreement.contacts"); contacts.largest() > 0)
+    const Column dt = column("dt");
+    const auto harmless = [&](std::size_t row) {
+        return harmless_change * std::max(length(scenario.gravity), 1.0) * dt[row];
+    };
+    if (const Column contacts = column("disagreement.contacts").beyond(harmless); contacts.largest() > 0)
         note(fmt::format("contacts and pressure did not agree {}, {}",
                          of_steps(contacts.count_beyond(0), steps), contacts.worst(" m/s")),
              "Bodies may creep or shake by that much: choose a smaller scene.cfl, or take bodies apart that "
              "touch along whole faces.");
-    if (const Column newton = column("disagreement.newton"); newton.largest() > 0)
+    if (const Column newton = column("disagreement.newton").beyond(harmless); newton.largest() > 0)
         note(fmt::format("elastic bodies did not come to rest within their Newton steps {}, {}",
                          of_steps(newton.count_beyond(0), steps), newton.worst(" m/s")),
              "Raise newton_steps of the solid, or choose a smaller scene.cfl.");
@@ -103,8 +117,8 @@ std::vector<HealthNote> health_of(const NumberTable& audit, const Scenario& scen
                  "more than {} cells {}",
                  farthest.largest() / h, farthest.time_of_largest(), harmless_push,
                  of_steps(farthest.count_beyond(harmless_push * h), steps)),
-             "A gap closes faster than its liquid can leave: choose more cells or smaller steps, or let the "
-             "solid come slower.");
+             "A gap closes faster than its liquid can leave, or in a narrow one the liquid got wild (see "
+             "liquid.top_speed there): choose more cells or smaller steps, or let the solid come slower.");
     {
         const Column moved = column("particles.reseeded"), all = column("liquid.particles");
         const double share = moved.sum() / std::max(all.sum(), 1.0);
