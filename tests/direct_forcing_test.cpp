@@ -9,6 +9,7 @@
 #include "coupling/direct_forcing.h"
 #include "coupling/penalty.h"
 #include "saved_state.h"
+#include "scene/scene.h"
 #include "sim/measure.h"
 #include "worlds.h"
 
@@ -150,6 +151,49 @@ TEST_CASE("a particle between a body and a wall enters neither") {
     // A body of 12 kg that meets 50 kg held by a floor is all but stopped after four rounds.
     CHECK(c.bodies[0].velocity.y > -0.05);
     CHECK(c.velocity[0].x == 0.5f);
+}
+
+TEST_CASE(
+    "sound is ten times as fast as what falls, flies and comes out of emitters, and a slower one is told") {
+    const auto scene = [](const std::string& more, const std::string& liquid = "") {
+        return parse_scene(
+            "[scene]\nduration = 0.25\nmethod = \"direct-forcing\"\ndimensions = 2\n[domain]\nsize = [1.0, "
+            "0.8]\n"
+            "resolution = 25\n[liquid]\n" +
+                liquid + "[[liquid.fill]]\nlevel = 0.2\n" + more,
+            "sound.toml");
+    };
+    const auto sound = [](const Scene& s) { return sph_model(s.scenario).sound_speed; };
+    const double g = 9.81, pool = std::sqrt(2 * g * 0.2);
+    CHECK(std::abs(sound(scene("")) / (10 * pool) - 1) < 1e-12);
+    // A jet as fast as it comes out and then falls from there.
+    const std::string jet =
+        "[[liquid.emitter]]\nbox = { min = [0.04, 0.5], max = [0.2, 0.7] }\nvelocity = [3.0, 0.0]\n";
+    CHECK(std::abs(sound(scene(jet)) / (10 * std::sqrt(9 + 2 * g * 0.7)) - 1) < 1e-9);
+    // A body drives out liquid that is faster than itself.
+    const std::string ball =
+        "[[solid]]\nname = \"ball\"\nmotion = \"rigid\"\nshape = { sphere = 0.1 }\nposition = [0.5, 0.6]\n"
+        "density = 500\nvelocity = [0, -8]\n";
+    CHECK(sound(scene(ball)) > 10 * 1.5 * 8);
+
+    CHECK(scene(jet, "speed_of_sound = 41.0\n").warnings.empty());
+    const Scene slow = scene(jet, "speed_of_sound = 30\n");
+    REQUIRE(slow.warnings.size() == 1);
+    CHECK(slow.warnings[0].find("sound.toml:9:18: what moves here may reach 4.77 m/s, Mach 0.16") !=
+          std::string::npos);
+    // With what is chosen unasked, nothing runs above Mach 0.12.
+    for (const std::string& more : {jet, ball}) {
+        const Scene s = scene(more);
+        Driver driver(s.scenario, make_scheme("direct-forcing"));
+        driver.start();
+        double fastest = 0;
+        while (driver.frame() < driver.last_frame()) {
+            (void)driver.advance();
+            for (const Vec3f& v : driver.world().sph.velocity) fastest = std::max(fastest, double(length(v)));
+        }
+        CHECK(fastest > 2.5);
+        CHECK(fastest / sound(s) < 0.12);
+    }
 }
 
 TEST_CASE("hydrostatic pressure in a column within 3 percent, at every place and time") {

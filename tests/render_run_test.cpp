@@ -8,6 +8,7 @@
 
 #include "io/atomic_file.h"
 #include "io/run.h"
+#include "render/camera.h"
 #include "render/png.h"
 #include "render/run_pictures.h"
 #include "tests/program_says.h"
@@ -107,6 +108,44 @@ TEST_CASE("every view of a run can be drawn; pictures that are there are kept") 
     const std::atomic<bool> stop{true};
     CHECK(pictures.draw(1, stop) == RunPictures::Outcome::stopped);
     CHECK_FALSE(fs::exists(pictures.picture(1)));
+}
+
+TEST_CASE("a view that follows a solid keeps it in the picture") {
+    const ScratchFolder scratch;
+    const fs::path run = scratch / "run";
+    // A red block that flies along above the water.
+    const std::vector<std::string> flight{"solid.0.motion=scripted",
+                                          "solid.0.velocity=[1.6, 0, 0]",
+                                          "solid.0.position=[0.08, 0.27, 0.1]",
+                                          "solid.0.color=[1, 0, 0]",
+                                          "solid.0.shape.box=[0.04, 0.04, 0.04]",
+                                          "view.camera=[0.08, 0.3, 1.0]",
+                                          "view.target=[0.08, 0.27, 0.1]",
+                                          "view.field_of_view=10"};
+    run_splash(run, flight);
+    const auto middle_is_red = [&](const std::vector<std::string>& look, int frame) {
+        const RunPictures pictures(run, small(), look);
+        pictures.draw(frame, never);
+        const Picture picture = decode_png(read_file(pictures.picture(frame)), "picture");
+        const std::uint8_t* pixel = &picture.bytes[std::size_t((27 * 96 + 48) * 3)];
+        return pixel[0] > 2 * pixel[1] && pixel[0] > 2 * pixel[2];
+    };
+    const std::vector<std::string> follow{"view.follow=post"};
+    CHECK(middle_is_red({}, 0));
+    CHECK(middle_is_red(follow, 0));
+    CHECK_FALSE(middle_is_red({}, 3));
+    CHECK(middle_is_red(follow, 3));
+    CHECK_THROWS_WITH_AS(RunPictures(run, small(), {"view.follow=pots"}),
+                         doctest::Contains("did you mean 'post'?"), UserError);
+
+    // The camera keeps its height, so that it never sinks below the floor.
+    ViewSettings view;
+    view.camera = Vec3{0, 2, 5};
+    view.target = Vec3{0, 1, 0};
+    const Camera camera(view, {{}, {1, 1, 1}}, 96, 54, {3, -4, 1});
+    CHECK(camera.position() == Vec3{3, 2, 6});
+    const Vec3 way(camera.ray(48, 27).direction);
+    CHECK(length(way / length(way) - Vec3{0, -5, -5} / length(Vec3{0, -5, -5})) < 1e-6);
 }
 
 TEST_CASE("bad and missing frames are told and passed over") {

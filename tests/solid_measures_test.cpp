@@ -58,6 +58,106 @@ TEST_CASE("a solid's tilt is the angle of its y axis, however it is turned about
     CHECK(measure(probe, world, s) == doctest::Approx(2.0 * 180 / 3.14159265358979));
 }
 
+TEST_CASE("the top of a level is the level, and crests, sheets and what solids hide keep their own") {
+    const auto top_of = [](const Scenario& s) {
+        Driver driver(s, make_scheme("cut-cell"));
+        driver.start();
+        return quantity("liquid.top", driver.world(), s);
+    };
+    for (const Int3 cells : {Int3{20, 20, 20}, Int3{40, 40, 1}})
+        for (const double level : {0.6, 0.5871, 0.613})
+            for (const std::uint64_t seed : {1, 2, 3}) {
+                Scenario s = test::tank(cells, level);
+                s.liquid.seed = seed;
+                CAPTURE(level);
+                CHECK(std::abs(top_of(s) - level) < 0.13 * s.domain.h);
+            }
+    // Half a wave that is four cells high and one cell high.
+    for (const double height : {0.1, 0.025}) {
+        Scenario s = test::tank({40, 40, 1}, 0);
+        s.liquid.fills = {{make_level(0.5, height, 2), {}}};
+        CHECK(std::abs(top_of(s) - 0.5 - height) < 0.15 * s.domain.h);
+    }
+    // A wall of water two cells thick has no level beside it.
+    Scenario sheet = test::tank({20, 20, 20}, 0.2);
+    sheet.liquid.fills.push_back({make_box({0.4, -1, -1}, {0.5, 0.7, 2}), {}});
+    CHECK(std::abs(top_of(sheet) - 0.7) < 0.5 * sheet.domain.h);
+    // Liquid does not reach into a block that hangs over it, and is beside one that stands in it.
+    for (const double bottom : {0.63, 0.3}) {
+        Scenario s = test::tank({20, 20, 20}, 0.6);
+        Solid block;
+        block.name = "block";
+        block.shape = solid_box({0.4, 0.3, 0.4});
+        block.start.position = {0.5, bottom + 0.15, 0.5};
+        s.solids.push_back(block);
+        CHECK(std::abs(top_of(s) - 0.6) < 0.25 * s.domain.h);
+    }
+}
+
+TEST_CASE("a point of a solid is followed as the solid moves and deforms") {
+    const auto text = [](const std::string& method, const std::string& motion, const std::string& at) {
+        return "[scene]\nduration = 0.25\nmethod = \"" + method +
+               "\"\n[domain]\nsize = [1, 1, 1]\nresolution = 16\n[[liquid.fill]]\nlevel = 0.1\n"
+               "[[solid]]\nname = \"bar\"\n" +
+               motion +
+               "shape = { box = [0.4, 0.2, 0.2] }\nposition = [0.5, 0.6, 0.5]\n"
+               "rotation = { axis = [0, 0, 1], degrees = 30 }\n"
+               "[[probe]]\nname = \"P\"\npoint = { solid = \"bar\", at = " +
+               at + " }\n[[claim]]\nwhat = \"probe.P.y\"\nmax = 2\n";
+    };
+    const Vec3 start{0.62, 0.68, 0.55};
+    const std::string at = "[0.62, 0.68, 0.55]";
+    const Mat3 map{{Vec3{1.1, 0.2, -0.1}, Vec3{-0.3, 0.9, 0.2}, Vec3{0.1, 0, 1.3}}};
+    const auto deformed = [&](Vec3 p) { return map * p + Vec3{0.1, -0.2, 0.3}; };
+    for (const auto& [method, motion] :
+         {std::pair<std::string, std::string>{"cut-cell",
+                                              "motion = \"elastic\"\ndensity = 500\nstiffness = 1e5\n"
+                                              "elastic = { squeeze = [0.8, 1, 1.2] }\n"},
+          {"marker-springs", "motion = \"spring\"\ndensity = 500\nstiffness = 1e5\n"},
+          {"cut-cell", "motion = \"rigid\"\ndensity = 500\n"}}) {
+        CAPTURE(motion);
+        const Scene scene = parse_scene(text(method, motion, at), "point.toml");
+        REQUIRE(scene.probes.size() == 3);
+        CHECK(scene.probes[1].name == "P.y");
+        World world;
+        world.bodies = bodies_at_start(scene.scenario);
+        world.springs = springs_at_start(scene.scenario);
+        world.elastics = elastics_at_start(scene.scenario);
+        const auto place = [&] {
+            Vec3 p;
+            for (int axis = 0; axis < 3; ++axis) p[axis] = measure(scene.probes[axis], world, scene.scenario);
+            return p;
+        };
+        // Springs follow their nodes by a fit that is regular to a millionth.
+        CHECK(length(place() - start) < 1e-6);
+        for (SpringBody& body : world.springs)
+            for (Vec3& p : body.position) p = deformed(p);
+        for (ElasticBody& body : world.elastics)
+            for (Vec3& p : body.position) p = deformed(p);
+        Vec3 expected = deformed(start);
+        for (RigidBody& body : world.bodies) {
+            body.angular_momentum = inertia_in_world(body) * Vec3{0, 0, 3};
+            advance(body, 0.5);
+            const Vec3 arm = start - Vec3{0.5, 0.6, 0.5};
+            expected = body.center + Rotation::about({0, 0, 1}, 1.5) * arm;
+        }
+        CHECK(length(place() - expected) < 1e-5);
+    }
+    const auto error_of = [](const std::string& broken) {
+        try {
+            parse_scene(broken, "point.toml");
+        } catch (const UserError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const std::string rigid = "motion = \"rigid\"\ndensity = 500\n";
+    CHECK(error_of(text("cut-cell", rigid, "[0.1, 0.9, 0.5]")).find("outside \"bar\"") != std::string::npos);
+    std::string unknown = text("cut-cell", rigid, at);
+    unknown.replace(unknown.find("solid = \"bar\""), 13, "solid = \"bat\"");
+    CHECK(error_of(unknown).find("did you mean 'bar'?") != std::string::npos);
+}
+
 TEST_CASE("in 2D a solid's volume is that of the part within the slab") {
     const Scene scene = parse_scene(R"(
 [scene]

@@ -8,6 +8,7 @@ namespace flotsam {
 
 double largest_speed(const LiquidState& liquid, const Domain& domain) {
     double largest = 0;
+    if (!liquid.tiling) return largest;  // a world that has not started
     for (int axis = 0; axis < 3; ++axis)
         largest = std::max(
             largest, max_over_cells(*liquid.tiling, domain.cells + unit(axis), 0, [&](Int3, std::int64_t n) {

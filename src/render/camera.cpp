@@ -13,17 +13,21 @@ Vec3 corner(const Box& box, int n) {
 
 }  // namespace
 
-Camera::Camera(const ViewSettings& view, const Box& subject, int width, int height)
+Camera::Camera(const ViewSettings& view, const Box& subject, int width, int height, Vec3 moved)
     : width_(width), height_(height) {
     half_height_ = std::tan(0.5 * view.field_of_view * std::numbers::pi / 180);
     half_width_ = half_height_ * width / height;
     const Vec3 middle = 0.5 * (subject.low + subject.high);
     const Vec3 target = view.target.value_or(middle);
-    if (view.camera) {
+    if (view.camera)
         position_ = *view.camera;
-        look_at(target);
-        return;
-    }
+    else
+        choose_distance(target, subject);
+    position_ += {moved.x, 0, moved.z};
+    look_at(target + moved);
+}
+
+void Camera::choose_distance(Vec3 target, const Box& subject) {
     // From the front, a little from the right and from above; as near as shows everything.
     const Vec3 from = Vec3{0.42, 0.40, 1.0} / length(Vec3{0.42, 0.40, 1.0});
     double near = 0, far = 1000 * length(subject.high - subject.low);
@@ -34,7 +38,6 @@ Camera::Camera(const ViewSettings& view, const Box& subject, int width, int heig
         (shows(subject) ? far : near) = distance;
     }
     position_ = target + from * far;
-    look_at(target);
 }
 
 void Camera::look_at(Vec3 target) {

@@ -9,8 +9,9 @@ namespace flotsam {
 class Camera {
   public:
     // As the view says; what it leaves open is chosen so that `subject` fills a picture of `width` by
-    // `height` pixels. The horizon is level.
-    Camera(const ViewSettings& view, const Box& subject, int width, int height);
+    // `height` pixels. The horizon is level. What the camera follows has moved by `moved` since the start: it
+    // looks there, and goes along at its height.
+    Camera(const ViewSettings& view, const Box& subject, int width, int height, Vec3 moved = {});
 
     // Through a point of the picture, in pixels from the top left.
     Ray ray(double x, double y) const;
@@ -18,6 +19,7 @@ class Camera {
     double pixel_angle() const { return 2 * half_height_ / height_; }  // [rad], at the picture's middle
 
   private:
+    void choose_distance(Vec3 target, const Box& subject);
     bool shows(const Box& subject) const;
     void look_at(Vec3 target);
 

@@ -125,6 +125,14 @@ Scene RunPictures::scene_at(int frame) const {
     return scene;
 }
 
+Vec3 RunPictures::followed(int frame, double time) const {
+    if (!scene_.view.follow) return {};
+    Scenario scenario = scene_.scenario;
+    start_at_frame(scenario, folder_ / "transforms.csv", frame);
+    return pose_at(scenario.solids[*scene_.view.follow], time).position -
+           pose_at(scene_.scenario.solids[*scene_.view.follow], 0).position;
+}
+
 Image RunPictures::draw_liquid(int frame, double time, const std::atomic<bool>& stop) const {
     const PlyContent content = read_ply(folder_ / "frames" / source().name(frame));
     std::vector<Vec3f> spray;
@@ -132,7 +140,8 @@ Image RunPictures::draw_liquid(int frame, double time, const std::atomic<bool>& 
     const fs::path spray_at = folder_ / "frames" / spray_file.name(frame);
     if (fs::exists(spray_at, error)) spray = read_ply(spray_at).mesh.vertices;
     const int width = settings_.width, height = settings_.height;
-    const Camera camera(scene_.view, {{}, scene_.scenario.domain.size()}, width, height);
+    const Camera camera(scene_.view, {{}, scene_.scenario.domain.size()}, width, height,
+                        followed(frame, time));
     Stage stage;
     set_stage(stage, scene_at(frame), time);
     const bool particles = settings_.view == PictureSettings::View::particles;

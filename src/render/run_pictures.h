@@ -55,7 +55,8 @@ class RunPictures {
   private:
     std::string view_name() const;
     FrameFile source() const;
-    Scene scene_at(int frame) const;  // with rigid bodies where they are in a frame
+    Scene scene_at(int frame) const;              // with rigid bodies where they are in a frame
+    Vec3 followed(int frame, double time) const;  // how far what the camera follows has moved
     Image draw_liquid(int frame, double time, const std::atomic<bool>& stop) const;
 
     std::filesystem::path folder_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "coupling/scheme.h"
+#include "coupling/sph_boundary.h"
 
 namespace flotsam {
 
@@ -38,14 +39,13 @@ double emitted_volume(const Emitter& emitter, const Scenario& scenario) {
     return inside + area * length(emitter.velocity) * time;
 }
 
-}  // namespace
-
-double volume_inside(const Shape& shape, const Domain& domain) {
-    const Box box = shape.bounds();
+// Calls place(point, volume) for places that share the part of a box inside the domain among them: as fine as
+// particles lie, but never more than 64 along a side. It is an estimate.
+template <class Place>
+void for_each_place(const Box& box, const Domain& domain, const Place& place) {
     const Vec3 size = domain.size();
     const Vec3 low = max(box.low, Vec3{}), high = min(box.high, size);
-    if (!(low.x < high.x && low.y < high.y && (domain.flat() || low.z < high.z))) return 0;
-    // As fine as particles lie, but never more than 64 places along a side: it is an estimate.
+    if (!(low.x < high.x && low.y < high.y && (domain.flat() || low.z < high.z))) return;
     Int3 count{1, 1, 1};
     Vec3 step{1, 1, domain.h};
     for (int axis = 0; axis < (domain.flat() ? 2 : 3); ++axis) {
@@ -53,30 +53,73 @@ double volume_inside(const Shape& shape, const Domain& domain) {
         count[axis] = static_cast<int>(std::clamp(std::ceil(2 * extent / domain.h), 1.0, 64.0));
         step[axis] = extent / count[axis];
     }
-    std::int64_t hits = 0;
     for (int k = 0; k < count.z; ++k)
         for (int j = 0; j < count.y; ++j)
             for (int i = 0; i < count.x; ++i) {
                 Vec3 p{low.x + (i + 0.5) * step.x, low.y + (j + 0.5) * step.y, low.z + (k + 0.5) * step.z};
                 if (domain.flat()) p.z = domain.h / 2;
-                hits += shape.contains(p);
+                place(p, step.x * step.y * step.z);
             }
-    return static_cast<double>(hits) * step.x * step.y * step.z;
+}
+
+// What fills hold at the start: where they overlap once, and nothing where solids are [m^3].
+double filled_volume(const Scenario& scenario) {
+    std::vector<PlacedShape> solids;
+    std::vector<Box> boxes;
+    for (const Solid& solid : scenario.solids) {
+        solids.push_back(shape_at(solid, 0));
+        boxes.push_back(solids.back().bounds());
+    }
+    const std::vector<Fill>& fills = scenario.liquid.fills;
+    double volume = 0;
+    for (std::size_t f = 0; f < fills.size(); ++f)
+        for_each_place(fills[f].region->bounds(), scenario.domain, [&](Vec3 p, double share) {
+            if (!fills[f].region->contains(p)) return;
+            for (std::size_t before = 0; before < f; ++before)
+                if (fills[before].region->contains(p)) return;
+            for (std::size_t s = 0; s < solids.size(); ++s)
+                if (boxes[s].contains(p) && solids[s].distance(p) < 0) return;
+            volume += share;
+        });
+    return volume;
+}
+
+// The solids that move by themselves when they are as fast as they become by falling onto the liquid.
+World fast_solids(const Scenario& scenario) {
+    double top = 0;  // of the liquid
+    for (const Fill& fill : scenario.liquid.fills) top = std::max(top, fill.region->bounds().high.y);
+    const auto fallen = [&](int solid, Vec3 velocity) {
+        const double drop = std::max(0.0, shape_at(scenario.solids[solid], 0).bounds().low.y - top);
+        return Vec3{0, -std::sqrt(dot(velocity, velocity) + 2 * length(scenario.gravity) * drop), 0};
+    };
+    World world;
+    world.bodies = bodies_at_start(scenario);
+    for (RigidBody& body : world.bodies) body.velocity = fallen(body.solid, body.velocity);
+    world.springs = springs_at_start(scenario);
+    for (SpringBody& body : world.springs)
+        for (Vec3& v : body.velocity) v = fallen(body.solid, v);
+    world.elastics = elastics_at_start(scenario);
+    for (ElasticBody& body : world.elastics)
+        for (Vec3& v : body.velocity) v = fallen(body.solid, v);
+    return world;
+}
+
+}  // namespace
+
+double volume_inside(const Shape& shape, const Domain& domain) {
+    double volume = 0;
+    for_each_place(shape.bounds(), domain, [&](Vec3 p, double share) {
+        if (shape.contains(p)) volume += share;
+    });
+    return volume;
 }
 
 Estimate estimate(const Scenario& scenario, const OutputSettings& output) {
     const Domain& domain = scenario.domain;
     Estimate e;
     e.cells = std::int64_t{domain.cells.x} * domain.cells.y * domain.cells.z;
-    double volume = 0, fastest = 0;
-    for (const Fill& fill : scenario.liquid.fills) {
-        volume += volume_inside(*fill.region, domain);
-        fastest = std::max(fastest, length(fill.velocity));
-    }
-    for (const Emitter& emitter : scenario.liquid.emitters) {
-        volume += emitted_volume(emitter, scenario);
-        fastest = std::max(fastest, length(emitter.velocity));
-    }
+    double volume = filled_volume(scenario);
+    for (const Emitter& emitter : scenario.liquid.emitters) volume += emitted_volume(emitter, scenario);
     const double cells = static_cast<double>(e.cells);
     const double liquid_cells = smallest(volume / domain.cell_volume(), cells);
     const double particles = liquid_cells * particles_per_cell(domain);
@@ -109,16 +152,15 @@ Estimate estimate(const Scenario& scenario, const OutputSettings& output) {
     if (output.particles) e.disk_per_frame += 24 * particles;
     e.frames = std::llround(scenario.time.duration * scenario.time.frames_per_second);
 
-    // The liquid falls at most through the box. The costs per value, per particle and per cell and iteration
-    // were measured on the scenes of scenes/start with two cores.
-    const double fall = std::sqrt(2 * length(scenario.gravity) * domain.size().y);
-    const double speed = std::max(1e-6, std::max(fastest, fall));
+    // Splashes are faster than what falls: over whole runs of dam breaks and falling bodies steps were as
+    // short as 1.2 to 1.7 times that speed makes them. The costs per value, per particle and per cell and
+    // iteration were measured on the scenes of scenes/start with two cores.
     const double frame = 1 / scenario.time.frames_per_second;
     const bool sph = scenario.liquid.carrier == Carrier::sph;
-    const double stable = sph ? make_scheme(scenario.method)->stable_dt(World{}, scenario)
-                              : scenario.time.cfl * domain.h / speed;
-    const double dt = scenario.time.time_step > 0 ? scenario.time.time_step : stable;
-    const double steps = std::max(1.0, frame / dt);
+    double dt = make_scheme(scenario.method)->stable_dt(fast_solids(scenario), scenario);
+    if (!sph) dt = std::min(dt, scenario.time.cfl * domain.h / (1.4 * expected_speed(scenario)));
+    if (scenario.time.time_step > 0) dt = scenario.time.time_step;
+    const double steps = e.steps_per_frame = std::ceil(frame / dt - 1e-9);
     const double iterations = 10 + (domain.flat() ? std::sqrt(liquid_cells) : std::cbrt(liquid_cells));
     // SPH: `flotsam bench sph`, whole step, with a million particles.
     const double step = sph ? 1e-3 + 0.21e-6 * particles
@@ -145,9 +187,10 @@ std::string estimate_text(const Estimate& e) {
         "particles  {}\n"
         "memory     {}\n"
         "disk       {} per frame, {} for {} frames\n"
-        "time       about {:.2g} s per frame, {} in all\n",
+        "time       about {:.2g} s per frame ({:.0f} steps), {} in all\n",
         e.cells, e.liquid_cells, e.particles, byte_text(e.memory), byte_text(e.disk_per_frame),
-        byte_text(e.disk_per_frame * static_cast<double>(e.frames)), e.frames, e.seconds_per_frame, time);
+        byte_text(e.disk_per_frame * static_cast<double>(e.frames)), e.frames, e.seconds_per_frame,
+        e.steps_per_frame, time);
 }
 
 std::string tetrahedra_text(const Scenario& scenario) {

@@ -16,6 +16,7 @@ struct Estimate {
     double memory = 0;              // [B]
     double disk_per_frame = 0;      // [B]
     std::int64_t frames = 0;
+    double steps_per_frame = 0;
     double seconds_per_frame = 0;  // of computing: a rough guess
 };
 

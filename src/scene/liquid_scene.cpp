@@ -170,7 +170,10 @@ std::vector<TableRule> liquid_tables() {
           {.name = "speed_of_sound",
            .types = a_number,
            .unit = "m/s",
-           .meaning = "of SPH; otherwise ten times the speed that liquid and solids can reach in this scene",
+           .meaning =
+               "of SPH; otherwise ten times the speed that liquid and solids can reach in this scene "
+               "by falling, from the start or from emitters. A warning tells where it is too low for that "
+               "(above Mach 0.12)",
            .low = 0,
            .above_low = true},
           {.name = "artificial_viscosity",

@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "coupling/scheme.h"
+#include "coupling/sph_boundary.h"
 #include "scene/adapt_scene.h"
 #include "scene/claim_scene.h"
 #include "scene/estimate.h"
@@ -148,9 +149,11 @@ SolverSettings read_solver(const SceneReader& reader) {
     return settings;
 }
 
-ViewSettings read_view(SceneReader& reader) {
+ViewSettings read_view(SceneReader& reader, const std::vector<Solid>& solids) {
     const TomlNode& table = reader.root.at("view");
     ViewSettings view;
+    if (const TomlNode* follow = table.find("follow"))
+        view.follow = solid_named(*follow, solids, reader.mistakes);
     if (const TomlNode* camera = table.find("camera")) view.camera = three_numbers(*camera);
     if (const TomlNode* target = table.find("target")) view.target = three_numbers(*target);
     view.field_of_view = table.at("field_of_view").number;
@@ -262,6 +265,20 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
     }
 }
 
+// A liquid whose pressure is sound is compressed by what moves nearly as fast.
+void check_sound(SceneReader& reader, const Scenario& scenario) {
+    constexpr double largest_mach = 0.12;  // what is chosen unasked is 0.1
+    const double sound = scenario.liquid.sph.speed_of_sound, speed = expected_speed(scenario);
+    if (sound == 0 || speed <= largest_mach * sound ||
+        !make_scheme(scenario.method)->capabilities().compressible)
+        return;
+    reader.warn(
+        reader.root.at("liquid").at("speed_of_sound").place,
+        fmt::format("what moves here may reach {:.3g} m/s, Mach {:.2f} with this sound: the liquid is "
+                    "compressed where it meets it; leave 'speed_of_sound' out to get Mach 0.1",
+                    speed, speed / sound));
+}
+
 // A probe that a method does not measure would stand at 0.
 void check_probes(SceneReader& reader, const Scenario& scenario) {
     const std::vector<Motion> measured = make_scheme(scenario.method)->capabilities().wetted;
@@ -334,11 +351,12 @@ Scene build_scene(SceneReader& reader) {
     scene.claims = read_claims(reader, scene.probes, scenario.time.duration);
     scene.output = read_output(reader);
     scenario.solver = read_solver(reader);
-    scene.view = read_view(reader);
+    scene.view = read_view(reader, scenario.solids);
     check_method(reader, scenario);
     check_solver(reader, scenario);
     reader.mistakes.throw_if_any();
     check_probes(reader, scenario);
+    check_sound(reader, scenario);
     check_cost(reader, scene);
     reader.mistakes.throw_if_any();
     scene.warnings = reader.warnings;

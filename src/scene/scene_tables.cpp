@@ -274,6 +274,11 @@ std::vector<TableRule> run_tables() {
            .types = a_list,
            .unit = "m",
            .meaning = "what the camera looks at; otherwise the middle of the tank"},
+          {.name = "follow",
+           .types = a_text,
+           .meaning =
+               "a solid that the camera goes along with: `camera` and `target` are then those of the start; "
+               "the camera keeps its height"},
           {.name = "field_of_view",
            .types = a_number,
            .unit = "deg",

@@ -61,17 +61,48 @@ double density_ratio(const World& world, const Scenario& scenario, const StepRep
            scenario.liquid.density;
 }
 
-// The extreme place of the surface along an axis, between cell centres; `sign` +1 for the largest.
+// The extreme place of the surface along an axis; `sign` +1 for the largest. Where the surface is nearly
+// flat, it is the mean over a few cells around: single particles make it uneven by up to a quarter of a cell,
+// and the highest of many such places would always lie above the level.
 double extent(const World& world, const Scenario& scenario, int axis, int sign) {
     const Field<double>& phi = world.liquid.phi;
+    const Field<double>& open = world.liquid.open_volume;
     const Domain& domain = scenario.domain;
     const double nothing = sign > 0 ? 0 : -domain.size()[axis];
-    return sign * max_over_cells(phi.tiling(), domain.cells, nothing, [&](Int3 c, std::int64_t n) {
-               if (phi[n] >= 0) return nothing;
-               const Int3 beyond = c + unit(axis) * sign;
-               double reach = 0.5;  // to the side of the domain
-               if (domain.has_cell(beyond)) reach = phi(beyond) < 0 ? 0 : phi[n] / (phi[n] - phi(beyond));
-               return sign * domain.cell_center(c)[axis] + reach * domain.h;
+    const Int3 ahead = unit(axis) * sign;
+    // The distance goes on inside solids, where no liquid is.
+    const auto solid = [&](Int3 c) { return !open.empty() && open(c) == 0; };
+    const auto wet = [&](Int3 c) { return domain.has_cell(c) && phi(c) < 0 && !solid(c); };
+    // Between a wet cell and one that is not, times `sign` [m].
+    const auto place = [&](Int3 c) {
+        const Int3 beyond = c + ahead;
+        const double center = sign * domain.cell_center(c)[axis];
+        // Below a side of the domain or a solid, which may cover part of the cell.
+        const double most = open.empty() ? 0.5 : open(c) - 0.5;
+        if (!domain.has_cell(beyond) || phi(beyond) < 0) return center + most * domain.h;
+        const double reach = phi(c) / (phi(c) - phi(beyond));
+        return center + (solid(beyond) ? std::min(reach, most) : reach) * domain.h;
+    };
+    const auto is_surface = [&](Int3 c) { return wet(c) && !wet(c + ahead); };
+    const int reach = domain.flat() ? 4 : 2;  // as many columns in a slab as make a mean
+    const Int3 along = unit((axis + 1) % 3), across = unit((axis + 2) % 3);
+    return sign * max_over_cells(phi.tiling(), domain.cells, nothing, [&](Int3 c, std::int64_t) {
+               if (!is_surface(c)) return nothing;
+               const double own = place(c);
+               double sum = 0;
+               int count = 0;
+               for (int i = -reach; i <= reach; ++i)
+                   for (int j = -reach; j <= reach; ++j) {
+                       const Int3 beside = c + along * i + across * j;
+                       if (!domain.has_cell(beside) || solid(beside)) continue;
+                       const Int3 near = is_surface(beside)           ? beside
+                                         : is_surface(beside + ahead) ? beside + ahead
+                                                                      : beside - ahead;
+                       if (!is_surface(near) || std::abs(place(near) - own) > 0.5 * domain.h) return own;
+                       sum += place(near);
+                       ++count;
+                   }
+               return sum / count;
            });
 }
 

@@ -22,6 +22,7 @@ struct OutputSettings {
 // How pictures of a run are taken.
 struct ViewSettings {
     std::optional<Vec3> camera, target;   // [m]; otherwise chosen so that the tank fills the picture
+    std::optional<int> follow;            // the solid that the camera goes along with
     double field_of_view = 30;            // of the picture's height [degrees]
     Vec3 light{-0.45, 1.0, 0.35};         // direction towards the sun
     Vec3 liquid_color{0.25, 0.66, 0.80};  // of white light after half the tank's longest side
