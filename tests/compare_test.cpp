@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "io/atomic_file.h"
@@ -206,4 +207,20 @@ TEST_CASE("compare: pictures stand side by side under their labels") {
     CHECK(both.bytes[last_row + 3 * 3 + 2] == 0);
     CHECK(both.bytes[last_row + 4 * 3] == 0);
     CHECK(both.bytes[last_row + 4 * 3 + 2] == 255);
+}
+
+TEST_CASE("compare: when a solid passes the liquid's level is read off between two frames") {
+    const ScratchFolder folder;
+    std::ofstream(folder / "audit.csv") << "step,frame,time,liquid.top\n1,1,0.5,0.4\n2,2,1.0,0.4\n";
+    std::ofstream(folder / "transforms.csv")
+        << "frame,time,ball.x,ball.y,ball.z,ball.qx,ball.qy,ball.qz,ball.qw\n"
+           "0,0,0,0.1,0,0,0,0,1\n1,0.5,0,0.3,0,0,0,0,1\n2,1.0,0,0.7,0,0,0,0,1\n";
+    bool found = false;
+    for (const ComparisonRow& row : compare_runs({{"a", folder.path()}})) {
+        if (row.quantity.find("centre passes 0.4 m") == std::string::npos) continue;
+        found = true;
+        REQUIRE(row.value[0].has_value());
+        CHECK(std::abs(*row.value[0] - 0.625) < 1e-9);
+    }
+    CHECK(found);
 }

@@ -476,3 +476,25 @@ TEST_CASE("a pressure probe in particles at rest reads the weight of the water a
         CHECK(std::abs(measure(probe, driver.world(), s) - 9810 * (0.5 - y)) < 0.03 * 9810 * 0.5);
     }
 }
+
+TEST_CASE("slip is the share of its velocity that liquid on a rough floor keeps for 1/24 s") {
+    for (const double slip : {0.1, 0.5}) {
+        CAPTURE(slip);
+        // A single layer: every particle touches the floor, and none slides over another.
+        Scenario s = with_method(test::tank({32, 32, 1}, 0.5 / 32));
+        s.liquid.fills[0].velocity = {1, 0, 0};
+        s.domain.walls[y_low].slip = slip;
+        s.domain.walls[x_low].kind = s.domain.walls[x_high].kind = WallKind::open;
+        s.liquid.sph.artificial_viscosity = 0;
+        Driver driver(s, make_scheme(s.method));
+        driver.start();
+        while (driver.frame() < 1) (void)driver.advance();
+        const World& world = driver.world();
+        double sum = 0;
+        int count = 0;
+        for (std::int64_t i = 0; i < world.sph.count(); ++i)
+            if (std::abs(world.sph.position[i].x - 0.5) < 0.25) sum += world.sph.velocity[i].x, ++count;
+        REQUIRE(count > 10);
+        CHECK(std::abs(sum / count - slip) < 0.01);
+    }
+}

@@ -3,10 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 
 #include "core/state_hash.h"
+#include "coupling/grid_liquid.h"
+#include "worlds.h"
 
 using namespace flotsam;
 
@@ -267,4 +270,14 @@ TEST_CASE("the stop flag ends a run between steps; going on gives the run that w
     stop = true;
     CHECK_FALSE(never.start().run({}, stop));
     CHECK(never.attempts.empty());
+}
+
+TEST_CASE("a step of still water is shorter than its shortest wave takes for a radian") {
+    const Scenario s = test::tank({16, 16, 16}, 0.5);
+    Driver driver(s, make_scheme("cut-cell"));
+    driver.start();
+    const double frequency = std::sqrt(3.14159265 * 9.81 / s.domain.h);
+    const double dt = liquid_dt(driver.world(), s);
+    CHECK(dt * frequency <= 1 + 1e-6);
+    CHECK(dt * frequency > 0.9);
 }

@@ -233,3 +233,51 @@ TEST_CASE("at rest every exported element has its own volume: its determinant is
     for (double value; rest >> value; ++count) CHECK(std::abs(value - 1) < 1e-6);
     CHECK(count == driver.world().elastics[0].mesh->rest.tets.size());
 }
+
+TEST_CASE("an elastic block that hits the end of a plank turns it, with water in the room and without") {
+    const std::string plank = R"(
+[scene]
+duration = 0.3
+gravity = 0
+[domain]
+size = [1.0, 1.0, 1.0]
+resolution = 16
+[[solid]]
+name = "plank"
+motion = "rigid"
+shape = { box = [0.8, 0.1, 0.3] }
+position = [0.5, 0.5, 0.5]
+density = 300
+friction = 0
+[[solid]]
+name = "block"
+motion = "elastic"
+shape = { box = [0.2, 0.2, 0.2] }
+position = [0.79, 0.7, 0.5]
+velocity = [0, -2, 0]
+density = 500
+stiffness = 1e5
+friction = 0
+elastic = { cells = [2, 2, 2] }
+)";
+    // A puddle in a corner that touches neither of them.
+    for (const std::string& water :
+         {std::string(),
+          std::string("[[liquid.fill]]\nbox = { min = [0, 0, 0], max = [0.2, 0.1, 0.2] }\n")}) {
+        CAPTURE(water);
+        const Scene scene = parse_scene(plank + water, "test.toml");
+        Driver driver(scene.scenario, make_scheme("cut-cell"));
+        driver.start();
+        const auto turning = [&] {
+            const World& world = driver.world();
+            const RigidBody& body = world.bodies[0];
+            return angular_momentum(world.elastics[0]) + body.angular_momentum +
+                   body.mass * cross(body.center, body.velocity);
+        };
+        const Vec3 before = turning();
+        while (driver.frame() < 5) (void)driver.advance();
+        const double spin = spin_of(driver.world().bodies[0]).z;
+        CHECK(spin < -1);
+        CHECK(length(turning() - before) < 0.01 * length(before));
+    }
+}

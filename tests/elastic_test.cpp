@@ -339,3 +339,23 @@ TEST_CASE("a body that starts turned spins about the world's axis, without stret
     for (std::size_t n = 0; n < body.position.size(); ++n)
         CHECK(length(body.velocity[n] - p.velocity - cross(p.spin, body.position[n] - center)) < 1e-12);
 }
+
+TEST_CASE("stretched and sheared a little, all models hold the energy of Hooke's law") {
+    for (const ElasticModel model : models) {
+        CAPTURE(int(model));
+        const ElasticMaterial material = made_of(model);
+        const ElasticProperties p = lattice_properties({1, 1, 1}, {2, 2, 2}, material);
+        const auto energy = [&](auto moved) {
+            std::vector<Vec3> x = p.mesh->rest.nodes;
+            for (Vec3& node : x) node = moved(node);
+            return total_energy(*p.mesh, x);
+        };
+        const double e = 1e-4, mu = material.mu(), lambda = material.lambda();
+        const double stretched = energy([&](Vec3 q) { return Vec3{(1 + e) * q.x, q.y, q.z}; });
+        const double sheared = energy([&](Vec3 q) { return Vec3{q.x + e * q.y, q.y, q.z}; });
+        const double swollen = energy([&](Vec3 q) { return (1 + e) * q; });
+        CHECK(std::abs(stretched / ((0.5 * lambda + mu) * e * e) - 1) < 1e-3);
+        CHECK(std::abs(sheared / (0.5 * mu * e * e) - 1) < 1e-3);
+        CHECK(std::abs(swollen / ((4.5 * lambda + 3 * mu) * e * e) - 1) < 1e-3);
+    }
+}

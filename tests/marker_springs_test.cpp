@@ -415,3 +415,24 @@ TEST_CASE("marker-springs: water at rest around a ball at the start is not pushe
     CHECK(run.world().loads[0].force.y > 0.4 * lift);
     CHECK(run.world().loads[0].force.y < 1.3 * lift);
 }
+
+TEST_CASE(
+    "marker-springs: markers come as deep into a lattice's spheres as its repulsion holds their pressure") {
+    Scenario s = spring_tank({16, 16, 16});
+    const SpringProperties& solid = add_cube(s, {0.5, 0.5, 0.5}, 0.3, 0.1, 500, 1e4).spring;
+    const double markers = 8 / s.domain.cell_volume(), spacing = solid.net->spacing;
+    for (const double pressure : {500.0, 3000.0, 9000.0}) {
+        CAPTURE(pressure);
+        const double depth = penetration(solid, s, pressure), nearest = solid.radius - depth;
+        // What a node does to all markers beyond a plane, across it: over shells of equal distance, each with
+        // the mean of the cosine.
+        double push = 0;
+        const int shells = 20000;
+        for (int n = 0; n < shells; ++n) {
+            const double d = nearest + (n + 0.5) * depth / shells;
+            push += solid.repulsion * (solid.radius - d) * std::numbers::pi * (d * d - nearest * nearest) *
+                    depth / shells;
+        }
+        CHECK(std::abs(push * markers / (spacing * spacing) / pressure - 1) < 1e-3);
+    }
+}

@@ -52,8 +52,8 @@ read_list() {
             file) file[$name]=$value ;;
             find) find[$name]=$value ;;
             make) make[$name]=$value ;;
-            test) tests[$name]+=$value$'\n' ;;
-            why | caught) ;;  # for readers
+            test | written) tests[$name]+=$value$'\n' ;;
+            why) ;;  # for readers
             *) die "$list:$number: unknown key '$key'" ;;
         esac
     done <"$list"
@@ -103,7 +103,7 @@ check_list() {  # says what is wrong and counts it
             split_test "$test"
             if [[ -f $root/tests/$group.cpp ]]; then
                 [[ $part != *,* ]] || complain "$name" "doctest takes the comma in '$part' for the end of a name"
-                [[ -n ${cases[$group]:-} ]] || cases[$group]=$(grep '^TEST_CASE' "$root/tests/$group.cpp")
+                [[ -n ${cases[$group]:-} ]] || cases[$group]=$(grep -A1 "^TEST_CASE" "$root/tests/$group.cpp")
                 [[ ${cases[$group]} == *"$part"* ]] || complain "$name" "no case of $group has '$part' in its name"
             elif [[ ! -f $root/tests/$group.sh || -n $part ]]; then
                 complain "$name" "there is no test '$test'"

@@ -200,3 +200,22 @@ TEST_CASE("rows against a limit: marks by verdict, an arrow beyond the axis, not
     CHECK(xml_problem(svg_of(chart)) == "");
     CHECK(count_of(svg_of(chart), "<circle") == 1);
 }
+
+TEST_CASE("the bands of a stack reach as high as the line of their sum, however many steps share a band") {
+    // 3200 steps in 320 bands, all alike: the uppermost band ends at the line.
+    std::vector<PlotPoint> points;
+    for (int i = 0; i < 3200; ++i) points.push_back({i / 3200.0, 1});
+    const std::string svg = svg_of(chart_of({{"a", points}, {"b", points}}, Chart::Kind::stacked));
+    const auto highest_after = [&](std::size_t at) {
+        double highest = 1e9;
+        const std::size_t end = svg.find("\"", svg.find("points=\"", at) + 8);
+        for (std::size_t comma = svg.find(',', svg.find("points=\"", at)); comma < end;
+             comma = svg.find(',', comma + 1))
+            highest = std::min(highest, std::stod(svg.substr(comma + 1)));
+        return highest;
+    };
+    const double line = highest_after(svg.rfind("<polyline")), band = highest_after(svg.rfind("<polygon"));
+    CHECK(line > 84);  // within the plot
+    CHECK(line < 200);
+    CHECK(std::abs(band - line) < 0.2);
+}

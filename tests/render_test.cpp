@@ -280,3 +280,16 @@ TEST_CASE("a slice shows the vorticity: twice the spin of what turns, nothing of
     CHECK(length(middle_of([](Vec3 p) { return Vec3{-4 * p.y, 0, 0}; }) - color_of(4)) < 1e-3f);
     CHECK(length(middle_of([](Vec3 p) { return Vec3{3 * p.y, 3 * p.x, 0}; }) - color_of(0)) < 1e-3f);
 }
+
+TEST_CASE("pixels are square, whatever the picture's shape") {
+    for (const auto& [w, h] : {std::pair{640, 360}, {200, 600}, {300, 300}}) {
+        const Camera camera(ViewSettings{}, {{}, {1, 0.6, 0.6}}, w, h);
+        const auto ray = [&](double x, double y) { return Vec3(camera.ray(w / 2 + x, h / 2 + y).direction); };
+        const double across = length(ray(5, 0) - ray(-5, 0)), down = length(ray(0, 5) - ray(0, -5));
+        CHECK(std::abs(across / down - 1) < 1e-3);
+        CHECK(std::abs(down / (10 * camera.pixel_angle()) - 1) < 1e-2);
+        // The field of view is that of the picture's height.
+        const Vec3 top = ray(0, -h / 2.0), bottom = ray(0, h / 2.0);
+        CHECK(std::abs(std::acos(dot(top, bottom)) * 180 / 3.14159265 - ViewSettings{}.field_of_view) < 0.1);
+    }
+}

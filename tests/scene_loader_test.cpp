@@ -809,3 +809,14 @@ TEST_CASE("the estimate counts what an emitter brings while it is open") {
     CHECK(std::abs(late - early) < 1e-6 * all);
     CHECK(std::abs(particles("from = 1\nuntil = 2\n") - early) < 1e-6 * all);
 }
+
+TEST_CASE("a wave has the height and the length that it is given") {
+    const Scene scene = parse(with(good, "box = { min = [0, 0, 0], max = [0.3, 0.4, 0.6] }",
+                                   "level = 0.3\nwave = { amplitude = 0.05, wavelength = 0.8 }"));
+    const Shape& water = *scene.scenario.liquid.fills[0].region;
+    for (const double x : {0.0, 0.1, 0.4, 0.6, 0.8}) {
+        const double surface = 0.3 + 0.05 * std::cos(2 * 3.14159265358979 * x / 0.8);
+        CHECK(water.contains({x, surface - 1e-3, 0.3}));
+        CHECK_FALSE(water.contains({x, surface + 1e-3, 0.3}));
+    }
+}

@@ -275,3 +275,27 @@ TEST_CASE("springs: friction at a wall and between bodies follows the impact, an
         CHECK(std::abs(apart.x - std::max(0.0, sliding - 0.9)) < 1e-12);
     }
 }
+
+TEST_CASE(
+    "springs: inside a lattice a stretched cube holds the energy of its stiffness, at Poisson's ratio 1/4") {
+    const double E = 3e4, s = 0.1, e = 1e-4;
+    const SpringNet net = spring_lattice(solid_box({0.5, 0.5, 0.5}), s, {500, E, 0.2});
+    std::size_t middle = 0;
+    for (std::size_t i = 0; i < net.rest.size(); ++i)
+        if (length(net.rest[i]) < length(net.rest[middle])) middle = i;
+    REQUIRE(length(net.rest[middle]) < 1e-9);
+    // Per volume: half of what each spring of a node holds, over the cube that is the node's.
+    const auto density = [&](double along, double across) {
+        double sum = 0;
+        for (const Spring& spring : net.springs) {
+            if (spring.a != int(middle) && spring.b != int(middle)) continue;
+            const Vec3 way = net.rest[spring.a] - net.rest[spring.b];
+            const double now = length(Vec3{(1 + along) * way.x, (1 + across) * way.y, (1 + across) * way.z});
+            sum += 0.25 * spring.stiffness * (now - spring.length) * (now - spring.length);
+        }
+        return sum / (s * s * s);
+    };
+    CHECK(std::abs(density(e, -0.25 * e) / (0.5 * E * e * e) - 1) < 1e-3);
+    CHECK(density(e, -0.25 * e) < density(e, -0.2 * e));
+    CHECK(density(e, -0.25 * e) < density(e, -0.3 * e));
+}
