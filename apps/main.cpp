@@ -20,7 +20,8 @@ enum ExitCode { ok = 0, user_error = 2, run_failed = 3 };  // the commands thems
 constexpr std::string_view exit_codes =
     "Exit codes:\n"
     "  0  done, and every claim or case holds\n"
-    "  1  a claim of `check` or a case of `validate` does not hold\n"
+    "  1  a claim of `check` or a case of `validate` does not hold,\n"
+    "     or a known failure does\n"
     "  2  a mistake in the command line, the scene or the choice of the run folder\n"
     "  3  the run failed: the disk, the memory or a step that does not converge\n"
     "  128 + N  stopped by signal N, e.g. 130 by Ctrl-C; `run --resume` goes on\n";

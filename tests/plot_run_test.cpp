@@ -288,8 +288,9 @@ TEST_CASE("on a full disk the finished charts stay, and no half ones") {
 TEST_CASE("validation rows and curves become pictures") {
     const std::vector<ValidationRow> rows{{"wave", "", "cut-cell", 32, "period [s]", 1.01, 1, 5},
                                           {"wave", "", "cut-cell", 64, "period [s]", 1.2, 1, 5},
-                                          {"wave", "", "cut-cell", 64, "order of period", 0.7, 1, 100, true},
+                                          {"wave", "", "cut-cell", 64, "order of period", 0.7, 0.8, 0, true},
                                           {"wave", "", "cut-cell", 64, "particles inside", 0, 0, 0},
+                                          {"wave", "", "cut-cell", 64, "known", 1.2, 1, 5, false, "", "why"},
                                           {"wave", "", "cut-cell", 64, "broken", NAN, 1, 5}};
     std::vector<ValidationCurve> curves;
     for (const int n : {32, 64})
@@ -307,8 +308,9 @@ TEST_CASE("validation rows and curves become pictures") {
     const std::vector<ChartFile> pictures = validation_pictures(rows, curves);
     REQUIRE(pictures.size() == 2);  // both resolutions in one chart
     for (const ChartFile& picture : pictures) CHECK(xml_problem(picture.svg) == "");
-    CHECK(contains(pictures[0].svg, "3 passed, 2 failed"));
-    CHECK(contains(pictures[0].svg, "0.7, must be above 0"));
+    CHECK(contains(pictures[0].svg, "2 passed, 3 failed, 1 known to fail"));
+    CHECK(contains(pictures[0].svg, "0.7, must be above 0.8"));
+    CHECK(contains(pictures[0].svg, ">known</text>"));
     for (const char* text : {"Level &amp; more", "Someone 1999", "32 cells", "64 cells", "level [m]"})
         CHECK(contains(pictures[1].svg, text));
     CHECK(contains(validation_pictures({}, {}).at(0).svg, "0 passed"));

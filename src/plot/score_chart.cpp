@@ -20,11 +20,17 @@ std::string_view color_of(ScoreRow::Verdict verdict) {
                                                 : neutral_color;
 }
 
-// A disc is good, a cross is not: the colour only repeats it.
+std::string_view text_of(ScoreRow::Verdict verdict) {
+    return verdict == ScoreRow::Verdict::pass   ? "pass"
+           : verdict == ScoreRow::Verdict::fail ? "FAIL"
+                                                : "known";
+}
+
+// A disc is good, a cross is not, and a grey one is known not to be: the colour only repeats it.
 void draw_mark(Svg& svg, PlotPoint at, ScoreRow::Verdict verdict) {
-    if (verdict == ScoreRow::Verdict::fail) {
-        svg.line({at.x - 5, at.y - 5}, {at.x + 5, at.y + 5}, {fail_color, 2.6});
-        svg.line({at.x - 5, at.y + 5}, {at.x + 5, at.y - 5}, {fail_color, 2.6});
+    if (verdict == ScoreRow::Verdict::fail || verdict == ScoreRow::Verdict::known) {
+        svg.line({at.x - 5, at.y - 5}, {at.x + 5, at.y + 5}, {color_of(verdict), 2.6});
+        svg.line({at.x - 5, at.y + 5}, {at.x + 5, at.y - 5}, {color_of(verdict), 2.6});
     } else {
         svg.circle(at, 4.5, color_of(verdict));
     }
@@ -88,7 +94,7 @@ std::string svg_of(const ScoreChart& chart) {
         svg.text({numbers, middle + 4}, row.numbers, {.size = size, .color = soft});
         const double numbers_end = numbers + widest(chart.rows, &ScoreRow::numbers) + 12;
         if (row.verdict != ScoreRow::Verdict::none)
-            svg.text({numbers_end, middle + 4}, row.verdict == ScoreRow::Verdict::pass ? "pass" : "FAIL",
+            svg.text({numbers_end, middle + 4}, text_of(row.verdict),
                      {.size = size,
                       .color = color_of(row.verdict),
                       .bold = row.verdict == ScoreRow::Verdict::fail});

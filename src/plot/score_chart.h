@@ -10,7 +10,7 @@ struct ScoreRow {
     std::string group, label;  // rows of one group stand together, under its name
     double share;              // of the limit or the reference; NaN when there is none
     std::string numbers;       // what was measured, as text at the right
-    enum class Verdict { none, pass, fail } verdict = Verdict::none;
+    enum class Verdict { none, pass, fail, known } verdict = Verdict::none;
 };
 
 struct ScoreChart {

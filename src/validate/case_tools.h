@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,9 @@ inline std::vector<Vec3f> particle_velocities(const World& world, const Domain& 
         velocity.push_back(Vec3f(sample_velocity(liquid.velocity, domain, Vec3(place))));
     return velocity;
 }
+// The larger of two numbers; not a number when one of them is not, which std::max would forget.
+inline double larger(double a, double b) { return a > b || std::isnan(a) ? a : b; }
+
 // Of speeds in two spans of time one after the other; 1 when neither can be told from rest.
 inline double growth(double before, double last, double h) {
     const double still = 1e-3 * std::sqrt(g * h);
@@ -71,23 +75,23 @@ inline double mean_level(const World& world, const Scenario& s) {
     return sum / (s.domain.cells.x * s.domain.cells.z);
 }
 
-// Error at one resolution after another: how fast it shrinks.
+// Reports a row at one resolution after another, and how fast its error shrinks.
 class ObservedOrder {
   public:
-    explicit ObservedOrder(const ValidationRun& run, std::string quantity)
-        : run_(run), quantity_(std::move(quantity)) {}
+    // `why_low`: why less than first order is right, where it is.
+    explicit ObservedOrder(const ValidationRun& run, std::string quantity, std::string why_low = {})
+        : run_(run), quantity_(std::move(quantity)), why_low_(std::move(why_low)) {}
     void add(const ValidationRow& row) {
         run_.report(row);
-        if (error_ > 0)
-            run_.report({"", row.variant, "", row.resolution, "order of " + quantity_,
-                         std::log2(error_ / row.error_percent()), 1, 100, true});
-        error_ = row.error_percent();
+        if (last_ && last_->error_percent() > 0)
+            run_.report(observed_order(quantity_, *last_, row, why_low_));
+        last_ = row;
     }
 
   private:
     const ValidationRun& run_;
-    std::string quantity_;
-    double error_ = 0;
+    std::string quantity_, why_low_;
+    std::optional<ValidationRow> last_;
 };
 
 // Every tile of a domain.

@@ -95,11 +95,11 @@ void validate_added_mass(const ValidationRun& run) {
                         place[a] += (uniform(combine(std::uint64_t(i), std::uint64_t(a))) - 0.5) * domain.h;
                     const double a = released_acceleration(domain, shape, volume, place, s);
                     const double exact = -(1 - s) / (s + b.added);
-                    worst_here = std::max(worst_here, std::abs(a - exact) * (s + b.added));
+                    worst_here = larger(worst_here, std::abs(a - exact) * (s + b.added));
                     if (i == 0) rise = -a;
-                    if (s == 1) at_rest = std::max(at_rest, std::abs(a));
+                    if (s == 1) at_rest = larger(at_rest, std::abs(a));
                 }
-                worst = std::max(worst, worst_here);
+                worst = larger(worst, worst_here);
                 rise_rate.push_back({std::log10(s), rise});
                 run.report({"", fmt::format("{}, s = {}", b.name, s), "", n, "error / (g / (s + Cm))",
                             worst_here, 0, b.allowed[level]});

@@ -194,7 +194,7 @@ void validate_rigid_rotation(const ValidationRun& run) {
         const Rotation turn = Rotation::about({1, 2, -0.5}, degree * pi / 180);
         for (std::size_t n = 0; n < body.position.size(); ++n)
             body.position[n] = turn * bar.mesh->rest.nodes[n];
-        for (const Mat3& s : stresses(body)) stress = std::max(stress, von_mises(s) / material.young);
+        for (const Mat3& s : stresses(body)) stress = larger(stress, von_mises(s) / material.young);
     }
     run.report({"", "turned once", "", 4, "stress / E", stress, 0, 1e-8});  // 1e-10, in per cent
 
@@ -209,8 +209,8 @@ void validate_rigid_rotation(const ValidationRun& run) {
     double linear = 0, angular = 0;
     for (int i = 0; i < (run.quick ? 60 : 600); ++i) {
         FLOTSAM_CHECK(stepper.step(bodies, {&bar}, {}, 0.01 * i, 0.01).converged);
-        linear = std::max(linear, length(momentum(bodies[0]) - push) / length(push));
-        angular = std::max(angular, length(angular_momentum(bodies[0]) - turn) / length(turn));
+        linear = larger(linear, length(momentum(bodies[0]) - push) / length(push));
+        angular = larger(angular, length(angular_momentum(bodies[0]) - turn) / length(turn));
     }
     run.report({"", "free spinning bar", "", 4, "change of linear momentum", linear, 0, 1e-6});  // 1e-8
     run.report({"", "free spinning bar", "", 4, "change of angular momentum", angular, 0, 1e-6});
@@ -253,7 +253,7 @@ void validate_turek_hron(const ValidationRun& run) {
         curve.push_back({i * dt, bar.moved(bar.cells.x, layers / 2).y * 1e3});
         const std::size_t n = curve.size();
         lowest = std::min(lowest, curve.back()[1]);
-        if (i > 50) highest = std::max(highest, curve.back()[1]);
+        if (i > 50) highest = larger(highest, curve.back()[1]);
         if (n > 2 && curve[n - 2][1] < curve[n - 3][1] && curve[n - 2][1] < curve[n - 1][1]) {
             // The vertex of the parabola through the three points.
             const double a = curve[n - 3][1], b = curve[n - 2][1], c = curve[n - 1][1];
@@ -266,7 +266,7 @@ void validate_turek_hron(const ValidationRun& run) {
     run.report({"", "CSM3", "", layers, "frequency [Hz]", period > 0 ? 1 / period : 0, 1.0995, 2});
     run.show({"",
               "",
-              16,
+              layers,
               "Turek & Hron CSM3: tip of a bar under gravity",
               "time",
               "s",

@@ -88,7 +88,7 @@ Tilt log_tilt(const std::string& method, double s, int n) {
         angle += std::remainder(std::atan2(edge.y, edge.x) * 180 / pi - angle, 360);
         if (world.time < duration * 2 / 3) return;
         tilt.mean += dt * angle;
-        tilt.largest = std::max(tilt.largest, std::abs(angle));
+        tilt.largest = larger(tilt.largest, std::abs(angle));
         time += dt;
     });
     tilt.mean = std::abs(std::remainder(tilt.mean / time, 90));
@@ -113,7 +113,7 @@ void validate_draft(const ValidationRun& run) {
                 if (run.quick && s != 0.5) continue;
                 const double off =
                     measured_draft(run.method, b.floater, s, b.cells[level]) - exact_draft(b.floater, s);
-                worst = std::max(worst, std::abs(off));
+                worst = larger(worst, std::abs(off));
                 run.report({"", fmt::format("{}, s = {}", b.name, s), "", b.cells[level],
                             "draft, off by / height", off, 0, 1});
             }
@@ -186,7 +186,7 @@ void validate_heave_cylinder(const ValidationRun& run) {
         for (std::size_t i = 0; i < zeros.size(); ++i) {
             const double at = i < found.size() ? found[i] : NAN;
             run.report({"", fmt::format("zero {}", i + 1), "", n, "t sqrt(g/a)", at, zeros[i], 2});
-            worst = std::max(worst, std::abs(at / zeros[i] - 1));
+            worst = larger(worst, std::abs(at / zeros[i] - 1));
         }
         zero_order.add({"", "", "", n, "worst zero, share of its time", worst, 0, 2});
         worst = 0;
@@ -197,7 +197,7 @@ void validate_heave_cylinder(const ValidationRun& run) {
                 if (std::abs(t - extrema[i][0]) < 0.8 && std::abs(y) > std::abs(swing)) swing = y;
             run.report({"", fmt::format("extremum {}", i + 1), "", n,
                         fmt::format("y/y0, off from {}", extrema[i][1]), swing - extrema[i][1], 0, 3});
-            worst = std::max(worst, std::abs(swing - extrema[i][1]));
+            worst = larger(worst, std::abs(swing - extrema[i][1]));
         }
         extremum_order.add({"", "", "", n, "worst extremum, off by / y0", worst, 0, 3});
     }

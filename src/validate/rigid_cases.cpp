@@ -101,9 +101,9 @@ std::pair<double, double> tumble(int rate) {
     double energy = 0, momentum = 0;
     world.run(100 * 2 * pi / 5, rate, [&](double) {
         const RigidBody& body = world.bodies[0];
-        energy = std::max(energy, std::abs(kinetic_energy(body) / kinetic_energy(start) - 1));
+        energy = larger(energy, std::abs(kinetic_energy(body) / kinetic_energy(start) - 1));
         momentum =
-            std::max(momentum, std::abs(length(body.angular_momentum) / length(start.angular_momentum) - 1));
+            larger(momentum, std::abs(length(body.angular_momentum) / length(start.angular_momentum) - 1));
     });
     return {energy, momentum};
 }
@@ -115,7 +115,7 @@ double stack(int rate) {
     double drift = 0;
     world.run(10, rate, [&](double) {
         for (const RigidBody& body : world.bodies)
-            drift = std::max(drift, length(body.center - world.solids[body.solid].start.position));
+            drift = larger(drift, length(body.center - world.solids[body.solid].start.position));
     });
     return drift;
 }

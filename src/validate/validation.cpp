@@ -10,10 +10,27 @@
 namespace flotsam {
 
 double ValidationRow::error_percent() const {
+    if (order) return value > reference ? 0 : 100 * (reference - value);
     return 100 * (reference == 0 ? std::abs(value) : std::abs(value / reference - 1));
 }
 
-bool ValidationRow::pass() const { return shrinks ? value > 0 : error_percent() <= tolerance_percent; }
+bool ValidationRow::pass() const { return error_percent() <= tolerance_percent; }
+
+RowVerdict ValidationRow::verdict() const {
+    if (known_failure.empty()) return pass() ? RowVerdict::pass : RowVerdict::fail;
+    return pass() ? RowVerdict::holds_now : RowVerdict::known;
+}
+
+ValidationRow observed_order(const std::string& quantity, const ValidationRow& coarse,
+                             const ValidationRow& fine, std::string why_low) {
+    const double order = std::log(coarse.error_percent() / fine.error_percent()) /
+                         std::log(double(fine.resolution) / coarse.resolution);
+    ValidationRow row{"", fine.variant, "", fine.resolution, "order of " + quantity, order, least_order,
+                      0,  true};
+    if (!why_low.empty()) row.reference = 0;
+    row.why_low = std::move(why_low);
+    return row;
+}
 
 const std::vector<ValidationCase>& validation_cases() {
     static const std::vector<ValidationCase> cases{
@@ -59,9 +76,13 @@ const std::vector<ValidationCase>& validation_cases() {
     return cases;
 }
 
-void run_validation(const ValidationCase& c, bool quick,
-                    const std::function<void(const ValidationRow&)>& report,
-                    const std::function<void(const ValidationCurve&)>& show) {
+std::vector<KnownFailure> run_validation(const ValidationCase& c, bool quick,
+                                         const std::function<void(const ValidationRow&)>& report,
+                                         const std::function<void(const ValidationCurve&)>& show) {
+    std::vector<KnownFailure> unmet;
+    for (const KnownFailure& entry : known_failures())
+        if (entry.name == c.name && entry.level != (quick ? RunLevel::full : RunLevel::quick))
+            unmet.push_back(entry);
     for (const SchemeEntry& scheme : schemes()) {
         const Capabilities able = scheme.make()->capabilities();
         const ForPressure other = able.compressible ? ForPressure::solved : ForPressure::sound;
@@ -74,6 +95,15 @@ void run_validation(const ValidationCase& c, bool quick,
                    row.name = c.name;
                    row.method = scheme.name;
                    row.seconds = watch.lap() / 1000;
+                   const auto entry =
+                       std::find_if(unmet.begin(), unmet.end(), [&](const KnownFailure& known) {
+                           return known.variant == row.variant && known.method == row.method &&
+                                  known.resolution == row.resolution && known.quantity == row.quantity;
+                       });
+                   if (entry != unmet.end()) {
+                       row.known_failure = entry->reason;
+                       unmet.erase(entry);
+                   }
                    report(row);
                },
                [&](ValidationCurve curve) {
@@ -82,6 +112,7 @@ void run_validation(const ValidationCase& c, bool quick,
                    show(curve);
                }});
     }
+    return unmet;
 }
 
 }  // namespace flotsam

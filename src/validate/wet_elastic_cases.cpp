@@ -245,15 +245,15 @@ SlabErrors slab_errors(const Slab& slab, int cells, Vec3 offset, SlabRules rules
     // In two dimensions the nodes of front and back are one.
     const std::vector<Vec3> velocity = elastic.velocity(0);
     for (std::size_t n = 0, half = velocity.size() / 2; n < half; ++n)
-        errors.solid = std::max(errors.solid, 0.5 * length(velocity[n] + velocity[n + half]));
+        errors.solid = larger(errors.solid, 0.5 * length(velocity[n] + velocity[n + half]));
     for (std::int64_t slot = 0; slot < tiling->tile_count(); ++slot)
         for_each_cell_of_tile(*tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
             for (int axis = 0; axis < 2; ++axis)
-                if (changed[axis][n]) errors.liquid = std::max(errors.liquid, std::abs(u[axis][n]));
+                if (changed[axis][n]) errors.liquid = larger(errors.liquid, std::abs(u[axis][n]));
             if (system.phi[n] >= 0) return;
             const double height = domain.cell_center(c).y;
             const double p = potential[n] + dot(gravity, Vec3{0, height, 0});
-            errors.pressure = std::max(errors.pressure, std::abs(p - (surface - height)));
+            errors.pressure = larger(errors.pressure, std::abs(p - (surface - height)));
         });
     return errors;
 }
@@ -263,33 +263,47 @@ SlabErrors slab_errors(const Slab& slab, int cells, Vec3 offset, SlabRules rules
 void validate_plate_column(const ValidationRun& run) {
     // A clamped plate under two metres of water [validation notes, section 8]: 7.11e-5 m as a continuum (thin
     // plate theory: 6.860e-5 m), first wet frequency 80.26 Hz (thin plate theory, with the added mass).
-    ObservedOrder deflection(run, "deflection"), frequency(run, "frequency");
+    // Shear lowers the frequency by some 2 %, which thin plate theory does not know: the error against it
+    // does not go to zero with the size of the cells, and has no order.
+    ObservedOrder deflection(run, "deflection");
     for (const int layers : run.quick ? std::vector{16} : std::vector{16, 32}) {
         const int cells = 2 * layers;
         const double still = static_deflection(run.method, cells, layers);
-        deflection.add({"", "", "", layers, "static deflection [m]", still, 7.11e-5, 5});
-        frequency.add({"", "", "", layers, "wet frequency [Hz]",
-                       wet_frequency(run.method, cells, layers, still), 80.26, 5});
+        deflection.add({"", "", "", layers, "static deflection [m]", still, 7.11e-5, 3});
+        run.report({"", "", "", layers, "wet frequency [Hz]", wet_frequency(run.method, cells, layers, still),
+                    80.26, 3});
     }
 }
 
 void validate_elastic_gate(const ValidationRun& run) {
     // Antoci, Gallati, Sibilla 2007: the lower end of a rubber gate that water opens, measured; t [s], along
-    // x and up [mm]. They found E = 12 MPa by pulling; bent so far the rubber is softer, and later works
-    // take 7.8 to 10 MPa. Both ends of that range are run.
+    // x and up [mm]. They found E = 12 MPa by pulling; later works take 7.8 to 10 MPa, as if rubber bent so
+    // far were softer. 7.8 and 12 MPa are run.
     const std::vector<std::array<double, 3>> measured{
         {0.04, 12.5, 1.1},  {0.08, 34.0, 10.0}, {0.12, 44.0, 15.1}, {0.16, 46.4, 17.1}, {0.20, 44.2, 16.0},
         {0.24, 43.0, 13.9}, {0.28, 41.2, 12.8}, {0.32, 40.0, 12.0}, {0.36, 37.4, 10.9}};
     for (const double young : run.quick ? std::vector{7.8e6} : std::vector{7.8e6, 12e6}) {
         const std::string variant = fmt::format("E = {:g} MPa", young / 1e6);
-        ObservedOrder order(run, "peak");
+        ObservedOrder order(run, "peak", "the rubber's stiffness is not known, and with it not the limit");
         for (const int layers : run.quick ? std::vector{6} : std::vector{6, 12}) {
             const auto path = gate_tip(run.method, young, 0.03 / layers, layers);
             const auto peak = *std::max_element(path.begin(), path.end(),
                                                 [](const auto& a, const auto& b) { return a[1] < b[1]; });
-            order.add({"", variant, "", layers, "largest way along x [mm]", 1000 * peak[1], 46.4, 10});
+            order.add({"", variant, "", layers, "largest way along x [mm]", 1000 * peak[1], 46.4, 7});
             run.report(
-                {"", variant, "", layers, "its time is off by [s], as a share of 1 s", peak[0] - 0.16, 0, 3});
+                {"", variant, "", layers, "its time is off by [s], as a share of 1 s", peak[0] - 0.16, 0, 2});
+            // In metres: 3 mm are 0.3 "percent".
+            double square = 0;
+            int count = 0;
+            for (const auto& [t, x, y] : measured) {
+                if (t > 0.2 + 1e-9) continue;
+                const auto after = std::find_if(path.begin(), path.end(),
+                                                [t = t](const auto& at) { return at[0] >= t - 1e-9; });
+                square += std::pow((*after)[1] - 1e-3 * x, 2) + std::pow((*after)[2] - 1e-3 * y, 2);
+                ++count;
+            }
+            run.report({"", variant, "", layers, "lower end, RMS distance to 0.2 s [m]",
+                        std::sqrt(square / count), 0, 0.3});
             for (const int axis : {1, 2}) {
                 ValidationCurve curve{"",
                                       "",
@@ -337,13 +351,13 @@ void validate_zarifi(const ValidationRun& run) {
         double worst = 0;
         for (std::uint64_t k = 0; k < 20; ++k) {
             const Vec3 offset{uniform(2 * k) - 0.5, uniform(2 * k + 1) - 0.5, 0};
-            worst = std::max(worst, slab_errors(slab, cells, offset, rules).pressure);
+            worst = larger(worst, slab_errors(slab, cells, offset, rules).pressure);
         }
         return worst;
     };
     const auto no_larger = [&](const char* table, int cells, const char* what, double ours, double thesis) {
-        run.report({"", table, "", cells, fmt::format("{}: error {:.2e}, share of the thesis's", what, ours),
-                    ours / thesis, 0, 100});
+        run.report(
+            {"", table, "", cells, fmt::format("{}: error / the thesis's", what), ours / thesis, 0, 100});
     };
     for (const Table& table : tables) {
         double before = 0;
@@ -356,8 +370,7 @@ void validate_zarifi(const ValidationRun& run) {
             no_larger(table.name, cells, "liquid velocity", ours.liquid, table.thesis[level].liquid);
             const double worst = worst_pressure(table.slab, cells);
             if (before > 0)
-                run.report({"", table.name, "", cells,
-                            fmt::format("worst of 20 offsets: error {:.2e}, 1.7 over its fall", worst),
+                run.report({"", table.name, "", cells, "pressure, worst of 20 offsets: 1.7 / its fall",
                             1.7 * worst / before, 0, 100});
             before = worst;
             defaults.push_back({double(cells), worst});
@@ -383,8 +396,7 @@ void validate_zarifi(const ValidationRun& run) {
                 curve.measured.push_back({cells, worst});
                 if (rules.gravity_first)
                     run.report({"", table.name, "", int(cells),
-                                fmt::format("{}, worst of 20 offsets: error {:.2e}, by default as a share",
-                                            name, worst),
+                                fmt::format("pressure, default / {}, worst of 20 offsets", name),
                                 error / worst, 0, 100});
             }
             run.show(curve);
