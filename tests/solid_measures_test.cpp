@@ -1,6 +1,10 @@
 // What a run tells about its solids: particles that should not be there, loads, and the surface beside them.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <memory>
+#include <numbers>
+
 #include "geometry/surface_nets.h"
 #include "io/frames.h"
 #include "scene/scene.h"
@@ -125,4 +129,72 @@ TEST_CASE("the exported volume hugs solids: it encloses the liquid's volume") {
     for (const Vec3f& v : mesh.vertices)
         deepest = std::min(deepest, s.solids[0].shape.distance->distance(pose.to_body(Vec3(v))));
     CHECK(deepest > -0.5 * s.domain.h);
+}
+
+TEST_CASE("what fills a box, fixed or moving and turning with a solid") {
+    Scenario s = pool({16, 16, 16});
+    s.solids[0].start = {{0.5, 0.5, 0.5}, Rotation::about({0, 0, 1}, std::numbers::pi / 2)};
+    s.solids[0].motion = Motion::scripted;
+    s.solids[0].script.velocity = {0.1, 0, 0};
+    World world;
+    world.liquid.particles.position = {{0.5f, 0.7f, 0.5f}, {0.7f, 0.5f, 0.5f}, {0.1f, 0.1f, 0.1f}};
+    Probe probe;
+    probe.kind = Probe::Kind::filled;
+    probe.box = {{0.1, -0.05, -0.05}, {0.3, 0.05, 0.05}};
+    const double one = s.particle_volume() / (0.2 * 0.1 * 0.1);
+    CHECK(measure(probe, world, s) == 0);
+    probe.other = 0;  // its x axis points up
+    CHECK(std::abs(measure(probe, world, s) - one) < 1e-12 * one);
+    world.time = 1;
+    CHECK(measure(probe, world, s) == 0);  // the box has moved on
+    probe.other = -1;
+    probe.box = {{0, 0, 0}, {0.6, 1, 1}};
+    CHECK(std::abs(measure(probe, world, s) - 2 * s.particle_volume() / 0.6) < 1e-15);
+}
+
+TEST_CASE("probes of other probes, and the distance of two solids") {
+    Scenario s = pool({16, 16, 16});
+    s.solids.push_back(s.solids[0]);
+    s.solids[0].start.position = {0.1, 0.2, 0.3};
+    s.solids[1].start.position = {0.4, 0.6, 0.3};
+    const World world;
+    Probe a{"a.y", Probe::Kind::position_y, {}, 0}, b{"b.y", Probe::Kind::position_y, {}, 1},
+        of_both{"of both"};
+    of_both.parts = {a, b};
+    const auto combined = [&](Probe::Kind kind) {
+        of_both.kind = kind;
+        return measure(of_both, world, s);
+    };
+    CHECK(std::abs(combined(Probe::Kind::mean) - 0.4) < 1e-12);
+    CHECK(combined(Probe::Kind::largest) == 0.6);
+    CHECK(combined(Probe::Kind::smallest) == 0.2);
+    CHECK(std::abs(combined(Probe::Kind::difference) + 0.4) < 1e-12);
+    of_both.kind = Probe::Kind::distance;
+    of_both.other = 1;
+    CHECK(std::abs(measure(of_both, world, s) - 0.5) < 1e-12);
+}
+
+TEST_CASE("distortion is what no turning and no shifting explains") {
+    // Four masses at the corners of a square of 2 m.
+    SpringNet net;
+    net.rest = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+    net.mass = {1, 1, 1, 1};
+    World world;
+    world.springs.resize(1);
+    world.springs[0].solid = 0;
+    world.springs[0].net = std::make_shared<SpringNet>(net);
+    const Rotation turn = Rotation::about({1, 2, 3}, 0.8);
+    const auto place = [&](double stretch) {
+        world.springs[0].position.clear();
+        for (const Vec3 at : net.rest)
+            world.springs[0].position.push_back(turn * Vec3{stretch * at.x, at.y / stretch, 0} +
+                                                Vec3{3, 4, 5});
+    };
+    Probe probe;
+    probe.kind = Probe::Kind::distortion;
+    const Scenario s = pool({16, 16, 16});
+    place(1);
+    CHECK(measure(probe, world, s) < 1e-12);
+    place(1.25);  // corners are off by 0.25 and 0.2
+    CHECK(std::abs(measure(probe, world, s) - std::hypot(0.25, 0.2)) < 1e-12);
 }
