@@ -59,6 +59,36 @@ TEST_CASE("a moment between two steps is read off the line between them") {
     CHECK(measured(start, {{0, 3}, {1, 4}}) == 3);
 }
 
+TEST_CASE("a window may begin and end with events") {
+    // Two quantities: the claim's own and the one that is watched, which falls from 2 to 0 within two
+    // seconds.
+    const auto watch = [](const Claim& claim) {
+        ClaimJudge judge({claim}, {});
+        for (const double time : {0.0, 1.0, 2.0, 3.0}) {
+            std::vector<double> values{10 * time};
+            if (claim.from_event) values.push_back(2 - time);
+            if (claim.until_event) values.push_back(2 - time);
+            judge.sample(time, values);
+        }
+        return judge.verdicts().front();
+    };
+    const Event passes{"y", 0.5, false}, never{"y", 5, true};
+    Claim claim{.what = "x", .says = "", .from_event = passes, .until_event = passes};
+    CHECK(watch(claim).measured == "15");  // at 1.5 s
+    CHECK(watch(claim).text == "x, when y is below 0.5");
+    claim.until_event = {};
+    claim.over = Claim::Over::min;
+    CHECK(watch(claim).measured == "20");  // the first step after it
+    claim.from_event = {};
+    claim.until_event = passes;
+    claim.over = Claim::Over::max;
+    CHECK(watch(claim).measured == "10");
+    claim.from_event = claim.until_event = Event{"y", 1.5, true};  // from the start on
+    CHECK(watch(claim).measured == "0");
+    claim.from_event = claim.until_event = never;
+    CHECK_FALSE(watch(claim).holds());
+}
+
 TEST_CASE("claims on nothing or on NaN fail and say why") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const Claim late{.what = "x", .says = "", .from = 5, .until = 6};

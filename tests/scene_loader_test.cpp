@@ -198,6 +198,55 @@ TEST_CASE("an override can begin a list, and short forms mean what they stand fo
     CHECK(scene.probes[1].point == Vec3{0.5, 0.25, 0.5});
 }
 
+TEST_CASE("composed probes and events are read, and what they name must be there") {
+    const std::string scene_text =
+        good +
+        "[[solid]]\nname = \"a\"\nshape = { sphere = 0.05 }\nposition = [0.2, 0.3, 0.3]\n"
+        "[[solid]]\nname = \"b\"\nshape = { sphere = 0.05 }\nposition = [0.6, 0.3, 0.3]\n"
+        "[[probe]]\nname = \"a\"\nposition = \"a\"\n[[probe]]\nname = \"b\"\nposition = \"b\"\n"
+        "[[probe]]\nname = \"apart\"\ndistance = [\"a\", \"b\"]\n"
+        "[[probe]]\nname = \"ahead\"\ndifference = [\"b.x\", \"a.x\"]\n"
+        "[[probe]]\nname = \"floor\"\nfilled = { min = [0, 0, 0], max = [1, 0.1, 1] }\n"
+        "[[probe]]\nname = \"beside\"\nfilled = { min = [-0.1, -0.1, -0.1], max = [0.1, 0.1, 0.1] }\n"
+        "around = \"b\"\n"
+        "[[claim]]\nwhat = \"probe.a.y\"\nat = { what = \"probe.b.y\", below = 0.1 }\nmax = 1\n"
+        "[[claim]]\nwhat = \"probe.ahead\"\nfrom = { what = \"liquid.top\", above = 0.2 }\nuntil = 0.1\nmax "
+        "= 1\n";
+    const Scene scene = parse(scene_text);
+    REQUIRE(scene.probes.size() == 11);
+    CHECK(std::abs(measure(scene.probes[7], {}, scene.scenario) - 0.4) < 1e-12);
+    CHECK(std::abs(measure(scene.probes[8], {}, scene.scenario) - 0.4) < 1e-12);
+    CHECK(scene.probes[9].other == -1);
+    CHECK(scene.probes[9].box.high.y == 0.1);
+    CHECK(scene.probes[10].other == 1);
+    REQUIRE(scene.claims.size() >= 2);
+    const Claim &moment = scene.claims[scene.claims.size() - 2], &window = scene.claims.back();
+    REQUIRE(moment.from_event);
+    REQUIRE(moment.until_event);
+    CHECK(moment.from_event->what == "probe.b.y");
+    CHECK(moment.until_event->level == 0.1);
+    CHECK_FALSE(moment.until_event->above);
+    REQUIRE(window.from_event);
+    CHECK(window.from_event->above);
+    CHECK_FALSE(window.until_event);
+    CHECK(window.until == 0.1);
+
+    const auto refused = [&](const std::string& more, const std::string& because) {
+        check_contains(error_of(scene_text + more), because);
+    };
+    refused("[[probe]]\nname = \"m\"\nmean = [\"a.y\", \"c.y\"]\n", "no probe called \"c.y\"");
+    refused("[[probe]]\nname = \"m\"\nmean = []\n", "no probe is named");
+    refused("[[probe]]\nname = \"m\"\ndifference = [\"a.y\"]\n", "that of two probes");
+    refused("[[probe]]\nname = \"m\"\ndistance = [\"a\"]\n", "between two solids");
+    refused("[[probe]]\nname = \"m\"\ndistortion = \"a\"\n", "keeps its shape");
+    refused("[[probe]]\nname = \"m\"\nheight = [0.1, 0.1]\naround = \"a\"\n", "'around' belongs to");
+    refused("[[probe]]\nname = \"m\"\nfilled = { min = [0, 0, 0], max = [1, 0, 1] }\n",
+            "the box is empty");
+    refused("[[claim]]\nwhat = \"probe.a.y\"\nmax = 1\nat = { what = \"probe.c.y\", below = 1 }\n",
+            "nothing called \"probe.c.y\"");
+    refused("[[claim]]\nwhat = \"probe.a.y\"\nmax = 1\nat = { what = \"probe.a.y\" }\n", "below");
+}
+
 TEST_CASE("probes of a solid give its loads by component, and unknown solids are told") {
     const std::string text =
         "[scene]\nduration = 1\n[domain]\nsize = [1, 1, 1]\nresolution = 16\n[[liquid.fill]]\nlevel = 0.5\n"

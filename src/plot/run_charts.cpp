@@ -74,6 +74,18 @@ ProbeFamily family_of(Probe::Kind kind) {
                     .of_solid = true};
         case Probe::Kind::wetted_area:
             return {"Wetted area of solids", "area", "m^2", "as each probe's solid shows it to the liquid"};
+        case Probe::Kind::distortion:
+            return {"Distortion of solids", "distortion", "m",
+                    "from the shape at rest of each probe's solid"};
+        case Probe::Kind::distance:
+            return {"Distance of solids", "distance", "m", "between the two of each probe"};
+        case Probe::Kind::filled:
+            return {"Filled share", "share", "1", "of each probe's box"};
+        case Probe::Kind::mean:
+        case Probe::Kind::largest:
+        case Probe::Kind::smallest:
+        case Probe::Kind::difference:
+            return {"Combined probes", "value", "", "in the unit of what each combines"};
         case Probe::Kind::volume:
             return {"Volume of solids", "volume", "m^3", "inside the surface of each probe's solid"};
         case Probe::Kind::position_x:

@@ -53,11 +53,17 @@ bool read_solid_probe(SceneReader& reader, const TomlNode& entry, const std::str
         {"wetted_area", Probe::Kind::wetted_area},
         {"position", Probe::Kind::position_x},
         {"tilt", Probe::Kind::tilt},
-        {"volume", Probe::Kind::volume}};
+        {"volume", Probe::Kind::volume},
+        {"distortion", Probe::Kind::distortion}};
     for (const auto& [key, kind] : kinds) {
         const TomlNode* node = entry.find(key);
         if (!node) continue;
         const int solid = solid_named(*node, solids, reader.mistakes).value_or(0);
+        if (kind == Probe::Kind::distortion && std::size_t(solid) < solids.size() &&
+            solids[solid].motion != Motion::elastic && solids[solid].motion != Motion::spring)
+            reader.mistakes.add(node->place,
+                                fmt::format("\"{}\" keeps its shape: it has no distortion", node->text),
+                                "name a solid with motion = \"elastic\" or \"spring\"");
         if (kind == Probe::Kind::wetted_area || kind >= Probe::Kind::tilt) {
             probes.push_back({name, kind, {}, solid});
         } else {
@@ -70,6 +76,62 @@ bool read_solid_probe(SceneReader& reader, const TomlNode& entry, const std::str
     return false;
 }
 
+// A probe of two solids, of the liquid in a box or of other probes; false when the entry is none.
+bool read_composed_probe(SceneReader& reader, const TomlNode& entry, const std::string& name,
+                         const std::vector<Solid>& solids, std::vector<Probe>& probes) {
+    Probe probe{.name = name};
+    const TomlNode* around = entry.find("around");
+    if (around && !entry.find("filled"))
+        reader.mistakes.add(around->place, "'around' belongs to 'filled'", "remove it");
+    if (const TomlNode* pair = entry.find("distance")) {
+        probe.kind = Probe::Kind::distance;
+        if (pair->items.size() != 2) {
+            reader.mistakes.add(pair->place, "a distance is between two solids", "name two");
+        } else {
+            probe.solid = solid_named(pair->items[0], solids, reader.mistakes).value_or(0);
+            probe.other = solid_named(pair->items[1], solids, reader.mistakes).value_or(0);
+        }
+    } else if (const TomlNode* box = entry.find("filled")) {
+        probe.kind = Probe::Kind::filled;
+        probe.box = {reader.position(box->at("min")), reader.position(box->at("max"))};
+        if (around) probe.other = solid_named(*around, solids, reader.mistakes).value_or(0);
+        // All of a slab belongs to it.
+        if (reader.flat) probe.box.low.z = -reader.domain.h, probe.box.high.z = reader.domain.h;
+        for (int axis = 0; axis < 3; ++axis)
+            if (probe.box.low[axis] >= probe.box.high[axis])
+                reader.mistakes.add(box->place, "the box is empty",
+                                    "'min' lies below 'max' along every axis");
+    } else {
+        static constexpr std::pair<std::string_view, Probe::Kind> kinds[] = {
+            {"mean", Probe::Kind::mean},
+            {"largest", Probe::Kind::largest},
+            {"smallest", Probe::Kind::smallest},
+            {"difference", Probe::Kind::difference}};
+        const TomlNode* parts = nullptr;
+        for (const auto& [key, kind] : kinds)
+            if (const TomlNode* node = entry.find(key)) parts = node, probe.kind = kind;
+        if (!parts) return false;
+        if (parts->items.empty() || (probe.kind == Probe::Kind::difference && parts->items.size() != 2))
+            reader.mistakes.add(
+                parts->place,
+                parts->items.empty() ? "no probe is named" : "a difference is that of two probes",
+                "name probes that stand before this one");
+        std::vector<std::string_view> known;
+        for (const Probe& other : probes) known.push_back(other.name);
+        for (const TomlNode& part : parts->items) {
+            const auto at = std::find(known.begin(), known.end(), part.text);
+            if (at == known.end())
+                reader.mistakes.add(part.place,
+                                    fmt::format("no probe called \"{}\" stands before this one", part.text),
+                                    suggestion(part.text, known));
+            else
+                probe.parts.push_back(probes[at - known.begin()]);
+        }
+    }
+    probes.push_back(probe);
+    return true;
+}
+
 }  // namespace
 
 std::vector<TableRule> claim_tables() {
@@ -79,7 +141,21 @@ std::vector<TableRule> claim_tables() {
     const auto of_solid = [](std::string_view name, std::string_view unit, std::string_view meaning) {
         return KeyRule{.name = name, .types = a_text, .unit = unit, .meaning = meaning};
     };
+    const auto of_several = [](std::string_view name, std::string_view unit, std::string_view meaning) {
+        return KeyRule{.name = name, .types = words, .unit = unit, .meaning = meaning};
+    };
 
+    const KeyRule bent =
+        of_solid("distortion", "m",
+                 "of an elastic solid or one of springs: how far it is, in the root mean square over its "
+                 "mass, from the nearest rigid placement of its shape at rest");
+    const KeyRule around = of_solid("around", "",
+                                    "the solid that the box of `filled` moves and turns with; its corners "
+                                    "are then measured from the solid's position");
+    const std::vector<std::string_view> measures = {
+        "height",     "pressure", "speed",       "velocity", "velocity_x", "velocity_y", "velocity_z",
+        "force",      "torque",   "wetted_area", "position", "point",      "tilt",       "volume",
+        "distortion", "distance", "filled",      "mean",     "largest",    "smallest",   "difference"};
     return {{"probe",
              "[[probe]]",
              "A measurement at a point or of a solid, written to probes.csv every step. A claim can name it: "
@@ -115,9 +191,19 @@ std::vector<TableRule> claim_tables() {
                .inner = "solid point"},
               of_solid("tilt", "deg", "angle between the y axis of the solid of this name and the vertical"),
               of_solid("volume", "m^3",
-                       "inside the surface of the solid of this name; in 2D of the part within the slab")},
-             {"height", "pressure", "speed", "velocity", "velocity_x", "velocity_y", "velocity_z", "force",
-              "torque", "wetted_area", "position", "point", "tilt", "volume"}},
+                       "inside the surface of the solid of this name; in 2D of the part within the slab"),
+              bent,
+              of_several("distance", "m", "between the positions of two solids"),
+              {.name = "filled",
+               .types = a_table,
+               .meaning = "share of a box that particles fill: 0 where nothing may leak to",
+               .inner = "box"},
+              around,
+              of_several("mean", "", "of probes that stand before this one"),
+              of_several("largest", "", "of such probes"),
+              of_several("smallest", "", "of such probes"),
+              of_several("difference", "", "of two such probes: the first less the second")},
+             measures},
 
             {"solid point",
              "point = { ... }",
@@ -149,17 +235,24 @@ std::vector<TableRule> claim_tables() {
                .types = a_table,
                .meaning = "a value and how far from it is allowed",
                .inner = "near"},
-              {.name = "at", .types = a_number, .unit = "s", .meaning = "only at this time", .low = 0},
+              {.name = "at",
+               .types = a_number | a_table,
+               .unit = "s",
+               .meaning = "only at this time or event",
+               .low = 0,
+               .inner = "event"},
               {.name = "from",
-               .types = a_number,
+               .types = a_number | a_table,
                .unit = "s",
-               .meaning = "from this time on; otherwise from the start",
-               .low = 0},
+               .meaning = "from this time or event on; otherwise from the start",
+               .low = 0,
+               .inner = "event"},
               {.name = "until",
-               .types = a_number,
+               .types = a_number | a_table,
                .unit = "s",
-               .meaning = "until this time; otherwise to the end",
-               .low = 0},
+               .meaning = "until this time or event; otherwise to the end",
+               .low = 0,
+               .inner = "event"},
               {.name = "over",
                .types = a_text,
                .fallback = "\"every\"",
@@ -170,6 +263,17 @@ std::vector<TableRule> claim_tables() {
                .meaning =
                    "the claim is known to fail, and why: `check` accepts that, and complains once it holds",
                .inner = "fails"}}},
+            {"event",
+             "at = { ... }",
+             "The first moment at which something passes a level, instead of a time: `at = { what = "
+             "\"probe.ball.y\", below = 0.1 }`. A claim whose event never comes fails.",
+             {{.name = "what",
+               .types = a_text,
+               .meaning = "a quantity (see below) or `probe.NAME`",
+               .required = true},
+              {.name = "below", .types = a_number, .meaning = "less than this, in the quantity's unit"},
+              {.name = "above", .types = a_number, .meaning = "more than this"}},
+             {"below", "above"}},
             {"bounds",
              "relative_to_start = { ... }",
              "Bounds on a ratio.",
@@ -257,6 +361,7 @@ std::vector<Probe> read_probes(SceneReader& reader, const Scenario& scenario) {
             continue;
         }
         if (read_solid_probe(reader, entry, probe.name, scenario.solids, probes)) continue;
+        if (read_composed_probe(reader, entry, probe.name, scenario.solids, probes)) continue;
         if (entry.find("velocity")) {
             for (const auto& [component, kind] : {std::pair{".x", Probe::Kind::velocity_x},
                                                   {".y", Probe::Kind::velocity_y},
@@ -277,13 +382,22 @@ std::vector<Claim> read_claims(SceneReader& reader, const std::vector<Probe>& pr
     for (const Probe& probe : probes) probe_names.push_back("probe." + probe.name);
     for (const Quantity& quantity : quantities()) known.push_back(quantity.name);
     known.insert(known.end(), probe_names.begin(), probe_names.end());
+    const auto measurable = [&](const TomlNode& what) {
+        if (std::find(known.begin(), known.end(), what.text) == known.end())
+            reader.mistakes.add(what.place, fmt::format("nothing called \"{}\" can be measured", what.text),
+                                suggestion(what.text, known));
+        return what.text;
+    };
+    // A border of a claim's window: a time, which it returns, or an event.
+    const auto border = [&](const TomlNode& node, double otherwise, std::optional<Event>& event) {
+        if (!node.is(Kind::table)) return node.number;
+        const bool above = node.find("above");
+        event = {measurable(node.at("what")), node.number_or(above ? "above" : "below", 0), above};
+        return otherwise;
+    };
     for (const TomlNode& entry : reader.root.entries("claim")) {
         Claim claim;
-        const TomlNode& what = entry.at("what");
-        claim.what = what.text;
-        if (std::find(known.begin(), known.end(), claim.what) == known.end())
-            reader.mistakes.add(what.place, fmt::format("nothing called \"{}\" can be measured", claim.what),
-                                suggestion(claim.what, known));
+        claim.what = measurable(entry.at("what"));
         if (const TomlNode* says = entry.find("says")) claim.says = says->text;
 
         const TomlNode* ratio = entry.find("relative_to_start");
@@ -311,8 +425,10 @@ std::vector<Claim> read_claims(SceneReader& reader, const std::vector<Probe>& pr
         if (at && (entry.find("from") || entry.find("until")))
             reader.mistakes.add(at->place, "'at' excludes 'from' and 'until'",
                                 "give a moment or a window, not both");
-        claim.from = at ? at->number : entry.number_or("from", claim.from);
-        claim.until = at ? at->number : entry.number_or("until", claim.until);
+        if (const TomlNode* from = at ? at : entry.find("from"))
+            claim.from = border(*from, claim.from, claim.from_event);
+        if (const TomlNode* until = at ? at : entry.find("until"))
+            claim.until = border(*until, claim.until, claim.until_event);
         if (claim.from > claim.until)
             reader.mistakes.add(
                 entry.place, fmt::format("'until' ({} s) is before 'from' ({} s)", claim.until, claim.from),

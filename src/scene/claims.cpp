@@ -32,11 +32,20 @@ std::string_view over_text(Claim::Over over) {
     return ", final";
 }
 
+std::string event_text(const Event& event) {
+    return fmt::format("{} is {} {:g}", event.what, event.above ? "above" : "below", event.level);
+}
+
 std::string claim_text(const Claim& claim) {
     std::string text = claim.what;
     if (claim.relative_to_start) text += " relative to start";
     text += over_text(claim.over);
-    if (claim.from == claim.until)
+    if (claim.from_event && claim.from_event == claim.until_event)
+        text += fmt::format(", when {}", event_text(*claim.from_event));
+    else if (claim.from_event || claim.until_event)
+        text += fmt::format("{}{}", claim.from_event ? ", once " + event_text(*claim.from_event) : "",
+                            claim.until_event ? ", until " + event_text(*claim.until_event) : "");
+    else if (claim.from == claim.until)
         text += fmt::format(", at {:g} s", claim.from);
     else if (claim.from > 0 && std::isfinite(claim.until))
         text += fmt::format(", {:g} to {:g} s", claim.from, claim.until);
@@ -103,37 +112,61 @@ std::string verdict_summary(const std::vector<ClaimVerdict>& verdicts) {
 }
 
 ClaimJudge::ClaimJudge(std::vector<Claim> claims, std::vector<Probe> probes)
-    : claims_(std::move(claims)), probes_(std::move(probes)), records_(claims_.size()) {}
+    : claims_(std::move(claims)), probes_(std::move(probes)), records_(claims_.size()) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    for (std::size_t n = 0; n < claims_.size(); ++n) {
+        const Claim& claim = claims_[n];
+        records_[n].from = claim.from_event ? never : claim.from;
+        records_[n].until = claim.until_event ? never : claim.until;
+        if (claim.from_event) watches_.push_back({*claim.from_event, n, &Record::from});
+        if (claim.until_event) watches_.push_back({*claim.until_event, n, &Record::until});
+    }
+}
 
 void ClaimJudge::sample(double time, const World& world, const Scenario& scenario, const StepReport& report) {
-    std::vector<double> values;
-    values.reserve(claims_.size());
-    for (const Claim& claim : claims_) {
-        double value = std::numeric_limits<double>::quiet_NaN();
+    const auto value_of = [&](const std::string& what) {
         for (const Quantity& quantity : quantities())
-            if (quantity.name == claim.what) value = quantity.value(world, scenario, report);
+            if (quantity.name == what) return quantity.value(world, scenario, report);
         for (const Probe& probe : probes_)
-            if ("probe." + probe.name == claim.what) value = measure(probe, world, scenario);
-        values.push_back(value);
-    }
+            if ("probe." + probe.name == what) return measure(probe, world, scenario);
+        return std::numeric_limits<double>::quiet_NaN();
+    };
+    std::vector<double> values;
+    values.reserve(claims_.size() + watches_.size());
+    for (const Claim& claim : claims_) values.push_back(value_of(claim.what));
+    for (const Watch& watch : watches_) values.push_back(value_of(watch.event.what));
     sample(time, values);
 }
 
 void ClaimJudge::sample(double time, const std::vector<double>& values) {
-    FLOTSAM_CHECK(values.size() == claims_.size(), values.size(), claims_.size());
-    for (std::size_t n = 0; n < claims_.size(); ++n) sample(claims_[n], records_[n], time, values[n]);
+    FLOTSAM_CHECK(values.size() == claims_.size() + watches_.size(), values.size(), claims_.size());
+    for (std::size_t w = 0; w < watches_.size(); ++w) sample(watches_[w], time, values[claims_.size() + w]);
+    for (std::size_t n = 0; n < claims_.size(); ++n) sample(records_[n], time, values[n]);
 }
 
-void ClaimJudge::sample(const Claim& claim, Record& record, double time, double value) {
+void ClaimJudge::sample(Watch& watch, double time, double value) {
+    const double level = watch.event.level;
+    double& border = records_[watch.claim].*watch.border;
+    if (std::isinf(border) && (watch.event.above ? value > level : value < level)) {
+        // Between two steps: where the line between them passes the level.
+        const double share = watch.any_sample ? (level - watch.last_value) / (value - watch.last_value) : 1;
+        border = time - (1 - share) * (time - watch.last_time);
+    }
+    watch.any_sample = true;
+    watch.last_time = time;
+    watch.last_value = value;
+}
+
+void ClaimJudge::sample(Record& record, double time, double value) {
     if (!record.any_sample) record.start = value;
     double seen_time = time, seen = value;
-    bool inside = time >= claim.from - time_slack && time <= claim.until + time_slack;
-    if (claim.from == claim.until && !record.in_window && record.any_sample && !inside &&
-        record.last_time < claim.from && time > claim.from) {
+    bool inside = time >= record.from - time_slack && time <= record.until + time_slack;
+    if (record.from == record.until && !record.in_window && record.any_sample && !inside &&
+        record.last_time < record.from && time > record.from) {
         // A moment between two steps: read it off the line between them.
-        const double share = (claim.from - record.last_time) / (time - record.last_time);
+        const double share = (record.from - record.last_time) / (time - record.last_time);
         seen = record.last_value + share * (value - record.last_value);
-        seen_time = claim.from;
+        seen_time = record.from;
         inside = true;
     }
     record.any_sample = true;
@@ -173,7 +206,7 @@ ClaimVerdict ClaimJudge::verdict(const Claim& claim, const Record& record, bool 
     ClaimVerdict result{claim_text(claim), "", demand_text(claim), Kind::failed, claim.fails};
     const bool within = holds(claim, record, result.measured);
     // What must hold at every step can be broken before its time is over.
-    const bool open = cut_short && record.last_time < claim.until - time_slack;
+    const bool open = cut_short && record.last_time < record.until - time_slack;
     if (open && (within || !record.in_window || claim.over != Claim::Over::every))
         result.kind = Kind::unseen;
     else if (claim.fails.empty())

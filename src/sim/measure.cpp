@@ -1,7 +1,9 @@
 #include "sim/measure.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "fluid/grid/markers.h"
 #include "fluid/grid/sample.h"
@@ -337,6 +339,52 @@ Vec3 place_of_point(const Probe& probe, const World& world, const Scenario& scen
     return pose_of(world, scenario, s).to_world(pose_at(scenario.solids[s], 0).to_body(probe.point));
 }
 
+// Of nodes that would be at `rest` in a solid placed at `pose`.
+double distortion_of(Pose pose, const std::vector<Vec3>& now, const std::vector<Vec3>& rest,
+                     const std::vector<double>& mass) {
+    double sum = 0, total = 0;
+    for (std::size_t n = 0; n < now.size(); ++n) {
+        const Vec3 off = now[n] - pose.to_world(rest[n]);
+        sum += mass[n] * dot(off, off);
+        total += mass[n];
+    }
+    return std::sqrt(sum / total);
+}
+
+double distortion_of(const World& world, std::size_t solid) {
+    if (const SpringBody* body = spring_body_of(world, solid))
+        return distortion_of(pose_of(*body), body->position, body->net->rest, body->net->mass);
+    if (const ElasticBody* body = elastic_body_of(world, solid))
+        return distortion_of(pose_of(*body), body->position, body->mesh->rest.nodes, body->mesh->mass);
+    return 0;  // nothing bends a rigid one
+}
+
+double filled_share(const Probe& probe, const World& world, const Scenario& scenario) {
+    const Particles& p = world.liquid.particles;
+    const Pose frame = probe.other < 0 ? Pose{} : pose_of(world, scenario, std::size_t(probe.other));
+    const double inside = fixed_sum<double>(p.count(), 4096, [&](std::int64_t i) {
+        return probe.box.contains(frame.to_body(Vec3(p.position[i]))) ? 1.0 : 0.0;
+    });
+    const Vec3 size = probe.box.high - probe.box.low;
+    const double thickness = scenario.domain.flat() ? scenario.domain.h : size.z;  // a slab is all of it
+    return inside * scenario.particle_volume() / (size.x * size.y * thickness);
+}
+
+double combine(const Probe& probe, const World& world, const Scenario& scenario) {
+    std::vector<double> values;
+    for (const Probe& part : probe.parts) values.push_back(measure(part, world, scenario));
+    switch (probe.kind) {
+        case Probe::Kind::largest:
+            return *std::max_element(values.begin(), values.end());
+        case Probe::Kind::smallest:
+            return *std::min_element(values.begin(), values.end());
+        case Probe::Kind::difference:
+            return values[0] - values[1];
+        default:
+            return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+    }
+}
+
 }  // namespace
 
 void tie_to_solid(Probe& probe, const World& start) {
@@ -365,6 +413,12 @@ double measure(const Probe& probe, const World& world, const Scenario& scenario)
         return sum / places;
     }
     if (probe.kind == Probe::Kind::pressure) return pressure_at(world, scenario, probe.point);
+    if (probe.kind >= Probe::Kind::mean) return combine(probe, world, scenario);
+    if (probe.kind == Probe::Kind::filled) return filled_share(probe, world, scenario);
+    if (probe.kind == Probe::Kind::distortion) return distortion_of(world, std::size_t(probe.solid));
+    if (probe.kind == Probe::Kind::distance)
+        return length(pose_of(world, scenario, std::size_t(probe.solid)).position -
+                      pose_of(world, scenario, std::size_t(probe.other)).position);
     if (probe.kind == Probe::Kind::tilt) {
         const Vec3 axis = pose_of(world, scenario, std::size_t(probe.solid)).rotation * Vec3{0, 1, 0};
         return std::atan2(std::hypot(axis.x, axis.z), axis.y) * 180 / std::numbers::pi;

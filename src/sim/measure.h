@@ -36,15 +36,28 @@ struct Probe {
         point_z,
         tilt,    // between its y axis and the vertical [deg]
         volume,  // inside its surface [m^3]
+        // How far, in the root mean square over its mass, it is from any rigid placement of its shape at
+        // rest.
+        distortion,  // [m]
+        distance,    // between the positions of two solids [m]
+        filled,      // share of a box that particles fill
+        // Of other probes, its parts.
+        mean,
+        largest,
+        smallest,
+        difference,  // of the second from the first
     };
     std::string name;
     Kind kind = Kind::height;
-    Vec3 point;        // [m]; a height ignores y; of a solid's point: at the start
+    Vec3 point = {};   // [m]; a height ignores y; of a solid's point: at the start
     int solid = 0;     // index in the scenario; for loads and positions
     double width = 0;  // of the stretch along x that a height is the mean over [m]
     // What carries a point of a solid that deforms.
     TetPlace place = {};
     std::shared_ptr<const SpringNet> net = nullptr;  // with this point as its only vertex
+    int other = -1;  // the second solid of a distance; the one that a box of `filled` moves with, or none
+    Box box = {};
+    std::vector<Probe> parts = {};
 };
 // Ties a probe of a solid's point to what is there at the start.
 void tie_to_solid(Probe& probe, const World& start);
