@@ -9,6 +9,7 @@
 #include "io/comparison.h"
 #include "render/side_by_side.h"
 #include "scene/scene.h"
+#include "tests/near.h"
 #include "tests/program_says.h"
 #include "tests/scratch_folder.h"
 
@@ -185,7 +186,7 @@ density = 300
     CHECK(changes.size() == 3);
     CHECK(springs.scenario.liquid.carrier == Carrier::markers);
     REQUIRE(springs.scenario.solids[0].motion == Motion::spring);
-    CHECK(springs.scenario.solids[0].spring.net->total_mass() == doctest::Approx(300 * 0.027).epsilon(1e-6));
+    CHECK(springs.scenario.solids[0].spring.net->total_mass() == near(300 * 0.027).relative(1e-12));
     CHECK(springs.scenario.solids[1].spring.net->rest.size() == 1);
     const Scene own = load_scene_for("cut-cell", scene, {}, 1, changes);
     CHECK(changes.empty());

@@ -6,6 +6,7 @@
 
 #include "core/rotation.h"
 #include "geometry/solid_shape.h"
+#include "near.h"
 
 using namespace flotsam;
 
@@ -38,9 +39,9 @@ TEST_CASE(
         for (const Vec3 v : shape.mesh.vertices) CHECK(std::abs(shape.distance->distance(v)) < 0.003);
     }
     CHECK(enclosed_volume(solid_sphere(0.23, 0.02).mesh) ==
-          doctest::Approx(4.0 / 3 * std::numbers::pi * std::pow(0.23, 3)));
+          near(4.0 / 3 * std::numbers::pi * std::pow(0.23, 3)).relative(1e-12));
     CHECK(enclosed_volume(solid_cone(0.2, 0.4, 0.02).mesh) ==
-          doctest::Approx(std::numbers::pi * 0.04 * 0.4 / 3));
+          near(std::numbers::pi * 0.04 * 0.4 / 3).relative(1e-12));
 }
 
 TEST_CASE("cut volumes add up to the solid's volume, patches close every cell, whatever the pose") {
@@ -59,7 +60,7 @@ TEST_CASE("cut volumes add up to the solid's volume, patches close every cell, w
             for (int k = 0; k < grid.z; ++k)
                 for (int j = 0; j < grid.y; ++j)
                     for (int i = 0; i < grid.x; ++i) volume += cut.cell_cover({i, j, k}) * h * h * h;
-            CHECK(volume == doctest::Approx(enclosed_volume(mesh)).epsilon(1e-10));
+            CHECK(volume == near(enclosed_volume(mesh)).relative(1e-12));
             // In every cell the covered faces and the patch form a closed surface around the solid's part.
             double worst = 0, moment = 0;
             for (const Patch& patch : cut.patches)
@@ -71,8 +72,7 @@ TEST_CASE("cut volumes add up to the solid's volume, patches close every cell, w
             for (const Patch& patch : cut.patches) moment += patch.moment[0][1].y + patch.moment[1][1].y;
             // A vertex on a plane counts as above it: parts of zero thickness may be missing, never more.
             CHECK(worst < (pose_number == 0 ? 1 + 1e-9 : 1e-10));
-            CHECK(moment ==
-                  doctest::Approx(enclosed_volume(mesh)).epsilon(1e-10));  // Gauss: the integral of y n_y
+            CHECK(moment == near(enclosed_volume(mesh)).relative(1e-12));  // Gauss: the integral of y n_y
         }
 }
 
@@ -83,9 +83,9 @@ TEST_CASE("a solid that sticks out of the grid is cut off at its sides") {
     for (int k = 0; k < grid.z; ++k)
         for (int j = 0; j < grid.y; ++j)
             for (int i = 0; i < grid.x; ++i) volume += cut.cell_cover({i, j, k}) * h * h * h;
-    CHECK(volume == doctest::Approx(0.4 * 1.0 * 0.2).epsilon(1e-10));
-    CHECK(cut.face_cover(1, {10, 0, 19}) == doctest::Approx(1));
-    CHECK(cut.face_cover(1, {10, 20, 19}) == doctest::Approx(1));
+    CHECK(volume == near(0.4 * 1.0 * 0.2).relative(1e-12));
+    CHECK(cut.face_cover(1, {10, 0, 19}) == near(1).relative(1e-12));
+    CHECK(cut.face_cover(1, {10, 20, 19}) == near(1).relative(1e-12));
     CHECK(cut_solid(placed(mesh, {{5, 5, 5}, {}}), grid, h).cell_cover({10, 10, 10}) == 0);
 }
 
@@ -105,7 +105,7 @@ TEST_CASE(
                     // Near its upper face alone; the lower one is far below.
                     const double cover = exact.face_cover(axis, {i, j, k});
                     const double rounded = cover < 0.01 ? 0 : cover > 0.99 ? 1 : cover;
-                    CHECK(rough.face_cover(axis, {i, j, k}) == doctest::Approx(rounded).epsilon(1e-9));
+                    CHECK(rough.face_cover(axis, {i, j, k}) == near(rounded).absolute(1e-12));
                     cut += rounded > 0 && rounded < 1;
                 }
     CHECK(cut > 100);

@@ -6,6 +6,7 @@
 #include "elastic_bodies.h"
 #include "geometry/isosurface_stuffing.h"
 #include "geometry/solid_shape.h"
+#include "near.h"
 
 using namespace flotsam;
 
@@ -160,7 +161,13 @@ TEST_CASE("friction stops a sliding block where it should, and holds it on a slo
     p.velocity = {3, 0, 0};
     Run run{{&p}, {make_elastic_body(0, p, {{0, 0.1, 0}, {}})}, floor_scene(1, 0.3)};
     for (int i = 0; i < 240; ++i) run.step(0.01);
-    CHECK(center_of_mass(run.bodies[0]).x == doctest::Approx(9 / (2 * 0.3 * 9.81)).epsilon(0.03));
+    // Each step goes as far as the velocity at its end says.
+    const auto way_from = [](double speed, double dt) {
+        double way = 0;
+        for (double v = speed - 0.3 * 9.81 * dt; v > 0; v -= 0.3 * 9.81 * dt) way += dt * v;
+        return way;
+    };
+    CHECK(center_of_mass(run.bodies[0]).x == near(way_from(3, 0.01)).relative(2e-3));
 
     // At long steps, too: half a metre per second is gone in four of them.
     for (const int newton_steps : {1, 10}) {
@@ -173,26 +180,32 @@ TEST_CASE("friction stops a sliding block where it should, and holds it on a slo
         for (Vec3& v : brief.bodies[0].velocity) v.x += 0.5;
         for (int i = 0; i < 24; ++i) brief.step(frame);
         const double way = center_of_mass(brief.bodies[0]).x - from;
-        // Each step goes as far as the velocity at its end says.
-        double expected = 0;
-        for (double v = 0.5 - 0.3 * 9.81 * frame; v > 0; v -= 0.3 * 9.81 * frame) expected += frame * v;
-        if (newton_steps == 1)
-            CHECK(way == doctest::Approx(expected).epsilon(0.6));  // one damper is not yet friction
-        else
-            CHECK(way == doctest::Approx(expected).epsilon(0.05));
+        if (newton_steps == 1) {  // one damper is not yet friction: it lets go further, but not without end
+            CHECK(way > 1.05 * way_from(0.5, frame));
+            CHECK(way < 1.6 * way_from(0.5, frame));
+        } else {
+            CHECK(way == near(way_from(0.5, frame)).relative(0.02));
+        }
     }
 
     // tan 0.25 = 0.255 < 0.3 < 0.365 = tan 0.35
+    // The rounds that find friction's size end when nodes move less than the tolerance: with the usual one,
+    // at 1 cm/s, friction is too strong by (a dt / v)^2 while the block is slow.
+    ElasticProperties precise = start;
+    precise.newton_tolerance = 1e-7;
+    precise.newton_steps = 50;
     for (const double slope : {0.25, 0.35}) {
-        Run on_slope{{&start}, {make_elastic_body(0, start, {{0, 0.1, 0}, {}})}, floor_scene(1, 0.3)};
+        Run on_slope{{&precise}, {make_elastic_body(0, precise, {{0, 0.1, 0}, {}})}, floor_scene(1, 0.3)};
         on_slope.scene.gravity = {9.81 * std::sin(slope), -9.81 * std::cos(slope), 0};
-        for (int i = 0; i < 100; ++i) on_slope.step(0.01);
-        const double went = center_of_mass(on_slope.bodies[0]).x;
+        const auto speed = [&] { return momentum(on_slope.bodies[0]).x / precise.mesh->total_mass(); };
+        for (int i = 0; i < 30; ++i) on_slope.step(0.01);  // it comes to lie on the floor
+        const double before = speed();
+        for (int i = 0; i < 70; ++i) on_slope.step(0.01);
         if (slope < 0.3)
-            CHECK(went < 0.002);
+            CHECK(center_of_mass(on_slope.bodies[0]).x < 0.002);
         else
-            CHECK(went ==
-                  doctest::Approx(0.5 * 9.81 * (std::sin(slope) - 0.3 * std::cos(slope))).epsilon(0.05));
+            CHECK(speed() - before ==
+                  near(0.7 * 9.81 * (std::sin(slope) - 0.3 * std::cos(slope))).relative(1e-4));
     }
 }
 

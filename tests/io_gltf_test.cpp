@@ -12,6 +12,7 @@
 #include "geometry/solid_shape.h"
 #include "io/atomic_file.h"
 #include "io/transforms.h"
+#include "tests/near.h"
 #include "tests/scratch_folder.h"
 
 using namespace flotsam;
@@ -155,11 +156,10 @@ TEST_CASE("a glTF file holds meshes and an animation that agree with what was gi
         CHECK(glb.floats(int(sampler["input"].number)).size() == times.size());
         const std::vector<float> values = glb.floats(int(sampler["output"].number));
         if (channel["target"]["path"].text == "translation") {
-            for (int f = 0; f <= 10; ++f) CHECK(values[3 * f] == doctest::Approx(0.1 * f));
+            for (int f = 0; f <= 10; ++f) CHECK(values[3 * f] == near(0.1 * f).absolute(1e-6));
         } else {
             for (int f = 0; f <= 10; ++f) {
-                CHECK(std::abs(values[4 * f + 3]) ==
-                      doctest::Approx(std::abs(std::cos(0.45 * f))).epsilon(1e-5));
+                CHECK(std::abs(values[4 * f + 3]) == near(std::abs(std::cos(0.45 * f))).relative(1e-6));
                 double agreement = 0;
                 for (int i = 0; f > 0 && i < 4; ++i)
                     agreement += double(values[4 * f + i]) * double(values[4 * f - 4 + i]);
@@ -215,5 +215,5 @@ TEST_CASE("transforms of moving solids are written per frame, and go on after a 
     const int turns = int(glb.json["animations"][0]["samplers"][3]["output"].number);
     const std::vector<float> values = glb.floats(turns);
     CHECK(values.size() == 28);
-    CHECK(std::abs(values[4 * 6 + 2]) == doctest::Approx(std::sin(0.5 * 3 * 0.6)).epsilon(1e-5));
+    CHECK(std::abs(values[4 * 6 + 2]) == near(std::sin(0.5 * 3 * 0.6)).relative(1e-6));
 }

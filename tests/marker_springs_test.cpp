@@ -10,6 +10,7 @@
 #include "fluid/grid/viscosity.h"
 #include "scene/scene.h"
 #include "sim/measure.h"
+#include "tests/near.h"
 #include "tests/saved_state.h"
 #include "worlds.h"
 
@@ -145,13 +146,13 @@ TEST_CASE("marker-springs: faces share a cell's force; closed ones leave theirs 
         if (axis == 0)  // half of the mass of a face in an open side lies outside
             for (int j = 0; j < 8; ++j)
                 for (int k = 0; k < 8; ++k) given -= 0.5 * mass * u[0](8, j, k);
-        CHECK(given == doctest::Approx(sum[axis] * 0.01).epsilon(1e-12));
+        CHECK(given == near(sum[axis] * 0.01).relative(1e-12));
     }
-    CHECK(u[0](3, 3, 3) == doctest::Approx(0.5 * 4 * 0.01 / mass));
-    CHECK(u[0](4, 3, 3) == doctest::Approx(0.5 * (4 + 5) * 0.01 / mass));  // the mean of two cells
-    CHECK(u[0](0, 0, 0) == 0);                                             // a closed side
-    CHECK(u[0](1, 0, 0) == doctest::Approx(1 * 0.01 / mass));
-    CHECK(u[0](8, 7, 7) == doctest::Approx(8 * 0.01 / (1.5 * mass)));  // an open one
+    CHECK(u[0](3, 3, 3) == near(0.5 * 4 * 0.01 / mass).relative(1e-12));
+    CHECK(u[0](4, 3, 3) == near(0.5 * (4 + 5) * 0.01 / mass).relative(1e-12));  // the mean of two cells
+    CHECK(u[0](0, 0, 0) == 0);                                                  // a closed side
+    CHECK(u[0](1, 0, 0) == near(1 * 0.01 / mass).relative(1e-12));
+    CHECK(u[0](8, 7, 7) == near(8 * 0.01 / (1.5 * mass)).relative(1e-12));  // an open one
 }
 
 TEST_CASE("marker-springs: nodes and cells are pushed alike, whatever share of the markers takes part") {
@@ -195,7 +196,7 @@ TEST_CASE("marker-springs: a ball under water surfaces by itself, and water stay
     });
     // An accelerating ball also has to move water: (rho - rho_s) V g is shared by its mass and half of
     // the water's, so that 0.3 + (1 - 0.3) 0.3 / 0.8 of the water's weight acts on it.
-    CHECK(lift / steps == doctest::Approx(0.5625 * 9810 * displaced).epsilon(0.15));
+    CHECK(lift / steps == near(0.5625 * 9810 * displaced).relative(0.05));
     CHECK(surfaced > 0.2);
     CHECK(surfaced < 0.45);
     CHECK(inside < 0.02 * displaced / s.particle_volume());
@@ -247,12 +248,12 @@ TEST_CASE("marker-springs: an elastic cube falls into water, is dented, floats a
     add_cube(s, {0.5, 0.85, 0.5}, edge, edge / 5, 400, 2e4);
     Run run(s);
     const auto volume = [&] { return enclosed_volume(skin_of(run.world().springs[0])) / std::pow(edge, 3); };
-    CHECK(volume() == doctest::Approx(1).epsilon(0.01));
+    CHECK(volume() == near(1).relative(1e-12));
     double least = 1;
     run.until(1.5, [&](const StepReport&, double) { least = std::min(least, volume()); });
     CHECK(least < 0.97);
     CHECK(least > 0.5);
-    CHECK(volume() == doctest::Approx(1).epsilon(0.05));
+    CHECK(volume() == near(1).relative(0.05));
     CHECK(pose_of(run.world().springs[0]).position.y > 0.42);
     CHECK(pose_of(run.world().springs[0]).position.y < 0.75);
 }
@@ -323,9 +324,9 @@ TEST_CASE("viscosity: momentum is kept, and a shear flow decays as it should") {
             for (int i = 1; i < 8; ++i) u[0].at({i, j, k}) = 3 + shape(j);
     const double before = sum(), nu = 0.02, time = 2;
     diffuse_velocity(u, phi, no_obstacles, domain, nu, time);
-    CHECK(sum() == doctest::Approx(before).epsilon(1e-12));
+    CHECK(sum() == near(before).relative(1e-12));
     const double left = std::exp(-nu * std::numbers::pi * std::numbers::pi * time);
-    for (const int j : {0, 7, 31}) CHECK(u[0](4, j, 4) - 3 == doctest::Approx(left * shape(j)).epsilon(0.01));
+    for (const int j : {0, 7, 31}) CHECK(u[0](4, j, 4) - 3 == near(left * shape(j)).relative(1e-3));
 }
 
 TEST_CASE("spring scenes: few keys are enough; mistakes are told, weak repulsion is warned of") {
@@ -354,7 +355,7 @@ TEST_CASE("spring scenes: few keys are enough; mistakes are told, weak repulsion
     CHECK(plain.warnings.empty());
     CHECK(plain.scenario.liquid.carrier == Carrier::markers);
     CHECK(springs.net->rest.size() == 27);
-    CHECK(springs.net->total_mass() == doctest::Approx(4));
+    CHECK(springs.net->total_mass() == near(4).relative(1e-12));
     CHECK(springs.repulsion > 0);
     CHECK(springs.repulsion_damping > 0);
     CHECK(penetration(springs, plain.scenario, highest_pressure(plain.scenario)) < springs.radius);
@@ -402,7 +403,7 @@ TEST_CASE("marker-springs: more markers make the same ball rise alike") {
         CHECK(run.world().liquid.particles.count() > 8 * (per_edge - 1) * 16 * 16 * 9);
     }
     CHECK(height[0] > 0.38);
-    CHECK(height[1] - 0.3 == doctest::Approx(height[0] - 0.3).epsilon(0.15));
+    CHECK(height[1] - 0.3 == near(height[0] - 0.3).relative(0.1));
 }
 
 TEST_CASE("marker-springs: water at rest around a ball at the start is not pushed away first") {

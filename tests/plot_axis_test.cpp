@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/random.h"
+#include "near.h"
 
 using namespace flotsam;
 
@@ -44,7 +45,7 @@ TEST_CASE("nice values are as many as allowed and never more, over all magnitude
         CHECK(values.front() >= low - 1e-6 * (high - low));
         CHECK(values.back() <= high + 1e-6 * (high - low));
         for (std::size_t i = 2; i < values.size(); ++i)
-            CHECK(values[i] - values[i - 1] == doctest::Approx(values[1] - values[0]).epsilon(1e-3));
+            CHECK(values[i] - values[i - 1] == near(values[1] - values[0]).relative(1e-6));
     }
     CHECK(fewest >= 2);
 }
@@ -70,7 +71,7 @@ TEST_CASE("a constant has an axis around it, and rounding is not magnified") {
     CHECK(zero.high > 0);
     for (const double high : {3.0, 3.0 + 1e-12}) {
         const Axis three = linear_axis(3, high, 5, true);
-        CHECK(three.share(3) == doctest::Approx(0.5).epsilon(1e-6));
+        CHECK(three.share(3) == near(0.5).relative(1e-9));
         CHECK(three.high - three.low > 0.1);
         CHECK(three.ticks.size() >= 2);
     }
@@ -86,10 +87,10 @@ TEST_CASE("a padded axis keeps zero as its end and gives room elsewhere") {
 
 TEST_CASE("a logarithmic axis spans whole decades") {
     const Axis wide = log_axis(3e-9, 2e-2, 4);
-    CHECK(wide.low == doctest::Approx(1e-9));
-    CHECK(wide.high == doctest::Approx(0.1));
+    CHECK(wide.low == near(1e-9).relative(1e-12));
+    CHECK(wide.high == near(0.1).relative(1e-12));
     CHECK(wide.ticks.size() <= 5);
-    CHECK(wide.share(1e-5) == doctest::Approx(0.5));
+    CHECK(wide.share(1e-5) == near(0.5).relative(1e-12));
     CHECK(labels(wide).front() == "10⁻⁹");
     const Axis narrow = log_axis(2, 3, 7);
     CHECK(labels(narrow) == Texts{"1", "2", "5", "10"});

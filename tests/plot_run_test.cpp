@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <set>
 
 #include "core/check.h"
@@ -13,6 +14,7 @@
 #include "plot/gallery.h"
 #include "plot/run_charts.h"
 #include "plot/validation_charts.h"
+#include "tests/near.h"
 #include "tests/program_says.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"
@@ -116,7 +118,7 @@ TEST_CASE("a run has charts of its physics, its cost, its probes and its moving 
     CHECK(volume.points.back().y == run.audit.find("liquid.volume")->back());
     const Chart& energy = charts["energy"];
     CHECK(energy.curves.at(0).points[2].y ==
-          doctest::Approx(energy.curves.at(1).points[2].y + energy.curves.at(2).points[2].y));
+          near(energy.curves.at(1).points[2].y + energy.curves.at(2).points[2].y).relative(1e-12));
     CHECK(charts["probe_height"].curves.size() == 2);
     CHECK(charts["probe_height"].curves[1].name == "H2");
     CHECK(charts["probe_height"].y_unit == "m");
@@ -125,9 +127,9 @@ TEST_CASE("a run has charts of its physics, its cost, its probes and its moving 
     CHECK(charts["probe_load"].curves.at(1).name == "y");
 
     // 4 rad/s for 0.25 s about y; 0.5 m/s along x.
-    CHECK(charts["turn_paddle"].curves.at(1).points.back().y == doctest::Approx(180 / 3.14159265));
+    CHECK(charts["turn_paddle"].curves.at(1).points.back().y == near(180 / std::numbers::pi).relative(1e-12));
     CHECK(std::abs(charts["turn_paddle"].curves.at(0).points.back().y) < 1e-9);
-    CHECK(charts["motion_sled"].curves.at(0).points.back().y == doctest::Approx(0.225));
+    CHECK(charts["motion_sled"].curves.at(0).points.back().y == near(0.225).relative(1e-12));
 
     // The stages of all steps add up to the times in the table.
     double drawn = 0, written = 0;
@@ -136,7 +138,7 @@ TEST_CASE("a run has charts of its physics, its cost, its probes and its moving 
     for (std::size_t n = 0; n < run.audit.names.size(); ++n)
         if (run.audit.names[n].starts_with("ms."))
             for (const double ms : run.audit.columns[n]) written += ms;
-    CHECK(drawn == doctest::Approx(written));
+    CHECK(drawn == near(written).relative(1e-12));
 }
 
 TEST_CASE("the command writes every chart and a page that shows them; a new run removes them") {

@@ -8,6 +8,7 @@
 
 #include "core/state_hash.h"
 #include "solid/rigid/convex_decomposition.h"
+#include "tests/near.h"
 #include "tests/rigid_worlds.h"
 
 using namespace flotsam;
@@ -64,7 +65,7 @@ TEST_CASE("a sliding box comes to rest after v^2 / 2 mu g") {
         world.run(2, 1.0 / 100);
         const Vec3 way = world.bodies[0].center - Vec3{0, 0.2, 0};
         const double exact = 9 / (2 * 0.3 * g);
-        CHECK(length(way) == doctest::Approx(exact).epsilon(1e-3));
+        CHECK(length(way) == near(exact).relative(1e-4));
         CHECK(length(way - velocity * (exact / 3)) < 2e-3 * exact);
         CHECK(length(world.bodies[0].velocity) < 1e-6);
     }
@@ -83,7 +84,7 @@ TEST_CASE("a sphere rolls down a slope with 5/7 g sin when friction is enough, a
             world.run(1, 1e-2);
             const double rolling = 5.0 / 7 * g * std::sin(slope);
             const double sliding = g * (std::sin(slope) - mu * std::cos(slope));
-            CHECK(world.bodies[0].velocity.x == doctest::Approx(std::max(rolling, sliding)).epsilon(1e-3));
+            CHECK(world.bodies[0].velocity.x == near(std::max(rolling, sliding)).relative(1e-4));
         }
     }
 }
@@ -98,8 +99,8 @@ TEST_CASE("a ball rebounds to e^2 of its height, and never higher") {
             for (const Vec3& impulse : impulses.on_a) hit |= impulse.y > 0;
             if (hit && w.time < 0.452 + 0.9 * e) top = std::max(top, w.bodies[0].center.y - 0.1);
         });
-        CHECK(top == doctest::Approx(e * e).epsilon(0.01).scale(0.3));
-        CHECK(top < e * e + 0.005);
+        CHECK(top == near(e * e).absolute(1e-4));
+        CHECK(top < e * e + 1e-6);
     }
 }
 
@@ -217,14 +218,14 @@ TEST_CASE("a moving plate carries what lies on it") {
     world.last().script.velocity = {0.5, 0.2, 0};
     world.add(solid_box({0.4, 0.4, 0.4}), {{0, 1.3, 0}, {}});
     world.run(2, 1.0 / 50);
-    CHECK(world.bodies[0].velocity.x == doctest::Approx(0.5).epsilon(1e-4));
-    CHECK(world.bodies[0].center.y == doctest::Approx(1.7).epsilon(1e-3));
+    CHECK(world.bodies[0].velocity.x == near(0.5).relative(1e-6));
+    CHECK(world.bodies[0].center.y == near(1.7).relative(1e-6));
 }
 
 TEST_CASE("concave meshes are divided once, and things fit into their hollows") {
     const TriangleMesh mesh = l_mesh();
     REQUIRE(boundary_edge_count(mesh) == 0);
-    REQUIRE(enclosed_volume(mesh) == doctest::Approx(3));
+    REQUIRE(enclosed_volume(mesh) == near(3).relative(1e-12));
     const std::vector<ConvexPiece> pieces = convex_decomposition(mesh);
     CHECK(pieces.size() >= 2);
     CHECK(pieces.size() <= 6);
@@ -236,7 +237,7 @@ TEST_CASE("concave meshes are divided once, and things fit into their hollows") 
     world.add(shape, {{0, 0.75, 0}, {}}, Motion::fixed, 0.5);
     world.add(solid_sphere(0.3, 0.05), {{0.8, 2, 0}, {}});
     world.run(2, 1.0 / 60);
-    CHECK(world.bodies[0].center.y == doctest::Approx(1.3).epsilon(0.02));
+    CHECK(world.bodies[0].center.y == near(1.3).relative(1e-6));
 }
 
 TEST_CASE("a ball that is dropped into a boat lies in it") {

@@ -16,6 +16,7 @@
 #include "scene/suggest.h"
 #include "scene/toml_tree.h"
 #include "sim/driver.h"
+#include "tests/near.h"
 #include "tests/places.h"
 
 using namespace flotsam;
@@ -92,7 +93,7 @@ TEST_CASE("a scene of every kind of key becomes what it says") {
     CHECK(s.time.duration == 3.0);
     CHECK(s.gravity == Vec3{0, -9.81, 0});
     CHECK(s.domain.cells == Int3{50, 30, 30});
-    CHECK(s.domain.h == doctest::Approx(0.02));
+    CHECK(s.domain.h == near(0.02).relative(1e-12));
     CHECK(s.domain.open(y_high));
     CHECK_FALSE(s.domain.open(x_high));
     CHECK(s.domain.walls[x_low].slip == 0);
@@ -109,7 +110,7 @@ TEST_CASE("a scene of every kind of key becomes what it says") {
     CHECK(scene.probes[0].point == Vec3{0.5, 0, 0.3});
     REQUIRE(scene.claims.size() == 2);
     CHECK(scene.claims[0].relative_to_start);
-    CHECK(scene.claims[1].min == doctest::Approx(0.1));
+    CHECK(scene.claims[1].min == near(0.1).relative(1e-12));
     CHECK(scene.claims[1].from == 1.0);
     CHECK(scene.claims[1].until == 1.0);
     CHECK(scene.warnings.empty());
@@ -240,8 +241,7 @@ TEST_CASE("composed probes and events are read, and what they name must be there
     refused("[[probe]]\nname = \"m\"\ndistance = [\"a\"]\n", "between two solids");
     refused("[[probe]]\nname = \"m\"\ndistortion = \"a\"\n", "keeps its shape");
     refused("[[probe]]\nname = \"m\"\nheight = [0.1, 0.1]\naround = \"a\"\n", "'around' belongs to");
-    refused("[[probe]]\nname = \"m\"\nfilled = { min = [0, 0, 0], max = [1, 0, 1] }\n",
-            "the box is empty");
+    refused("[[probe]]\nname = \"m\"\nfilled = { min = [0, 0, 0], max = [1, 0, 1] }\n", "the box is empty");
     refused("[[claim]]\nwhat = \"probe.a.y\"\nmax = 1\nat = { what = \"probe.c.y\", below = 1 }\n",
             "nothing called \"probe.c.y\"");
     refused("[[claim]]\nwhat = \"probe.a.y\"\nmax = 1\nat = { what = \"probe.a.y\" }\n", "below");
@@ -420,8 +420,8 @@ TEST_CASE("2D scenes are slabs in which z does not matter") {
     CHECK(domain.cells == Int3{20, 10, 1});
     CHECK(scene.scenario.gravity == Vec3{0, -1, 0});
     const double z = domain.h / 2;
-    CHECK(scene.scenario.liquid.fills[0].region->distance({0.4, 0.1, z}) == doctest::Approx(-0.1));
-    CHECK(scene.scenario.liquid.fills[1].region->distance({0.8, 0.2, z}) == doctest::Approx(-0.1));
+    CHECK(scene.scenario.liquid.fills[0].region->distance({0.4, 0.1, z}) == near(-0.1).relative(1e-12));
+    CHECK(scene.scenario.liquid.fills[1].region->distance({0.8, 0.2, z}) == near(-0.1).relative(1e-12));
     CHECK(scene.probes[0].point == scene.probes[1].point);
     CHECK(scene.probes[2].point == Vec3{0.1, 0.2, z});
     check_contains(error_of(with(text, "[0, -1]", "[0, -1, 2]")), "nothing moves along z in 2D");
@@ -456,7 +456,7 @@ TEST_CASE("sides are rounded to whole cells, and that is said") {
     const Scene full =
         parse(good, {"domain.size=[1.0, 0.61, 0.6]", "liquid.fill.0.box.max=[0.3, 0.61, 0.6]"});
     CHECK(full.warnings.size() == 1);
-    CHECK(full.scenario.liquid.fills[0].region->distance({0.2, 0.619, 0.3}) == doctest::Approx(-0.1));
+    CHECK(full.scenario.liquid.fills[0].region->distance({0.2, 0.619, 0.3}) == near(-0.1).relative(1e-12));
     CHECK(parse(good, {"liquid.fill.0.box.max=[0.3, 0.8, 0.6]"}).warnings.size() == 1);
 }
 
@@ -655,8 +655,8 @@ TEST_CASE("the estimate counts cells and particles") {
                                    ""));
     const Estimate e = estimate(scene.scenario, scene.output);
     CHECK(e.cells == 50 * 30 * 30);
-    CHECK(e.liquid_cells == doctest::Approx(15 * 20 * 30).epsilon(0.01));
-    CHECK(e.particles == doctest::Approx(8 * 15 * 20 * 30).epsilon(0.01));
+    CHECK(e.liquid_cells == near(15 * 20 * 30).relative(1e-12));
+    CHECK(e.particles == near(8 * 15 * 20 * 30).relative(1e-12));
     CHECK(e.frames == 72);
     CHECK(e.memory > 8 * 15 * 20 * 30 * 48.0);
     CHECK(e.disk_per_frame > 0);
@@ -672,7 +672,7 @@ TEST_CASE("the estimate counts cells and particles") {
     const double slow = estimate(sph, scene.output).seconds_per_frame;
     sph.liquid.sph.speed_of_sound = 200;
     CHECK(slow > 10 * e.seconds_per_frame);
-    CHECK(estimate(sph, scene.output).seconds_per_frame == doctest::Approx(2 * slow).epsilon(0.05));
+    CHECK(estimate(sph, scene.output).seconds_per_frame == near(2 * slow).relative(0.01));
 }
 
 TEST_CASE("the estimate foresees steps, whatever limits them, and counts liquid once and none in solids") {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "near.h"
 #include "scene/scene.h"
 #include "worlds.h"
 
@@ -54,7 +55,7 @@ TEST_CASE("water under a ceiling falls freely where it may let go, and hangs whe
           "[[solid]]\nname = \"plate\"\nshape = { box = [0.8, 0.13, 0.8] }\nposition = [0.5, 0.865, 0.5]\n"
           "rotation = { axis = [0, 0, 1], degrees = 10 }"}) {
         CAPTURE(under);
-        CHECK(fallen(under, true) == doctest::Approx(1).epsilon(0.02));
+        CHECK(fallen(under, true) == near(1).relative(5e-3));
         CHECK(fallen(under, false) < 0.9);
     }
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "near.h"
 #include "worlds.h"
 
 using namespace flotsam;
@@ -26,14 +27,14 @@ Seeded seed(const Scenario& s) {
 }  // namespace
 
 TEST_CASE("the share of a cube below a plane is exact") {
-    CHECK(cube_fraction_below(0, {0, 1, 0}) == doctest::Approx(0.5));
-    CHECK(cube_fraction_below(0.2, {0, 1, 0}) == doctest::Approx(0.3).epsilon(1e-3));
-    CHECK(cube_fraction_below(-0.5, {0, 0, -2}) == doctest::Approx(1).epsilon(1e-3));
+    CHECK(cube_fraction_below(0, {0, 1, 0}) == near(0.5).relative(1e-9));
+    CHECK(cube_fraction_below(0.2, {0, 1, 0}) == near(0.3).relative(1e-9));
+    CHECK(cube_fraction_below(-0.5, {0, 0, -2}) == near(1).relative(1e-4));
     CHECK(cube_fraction_below(3, {1, 1, 1}) == 0);
     // The corner x + y + z < 1/2 of a unit cube has the volume 1/48.
-    CHECK(cube_fraction_below(1 / std::sqrt(3.0), {1, 1, 1}) == doctest::Approx(1.0 / 48));
+    CHECK(cube_fraction_below(1 / std::sqrt(3.0), {1, 1, 1}) == near(1.0 / 48).relative(1e-12));
     // A wedge: half of (1/2 cell)^2 along the third axis.
-    CHECK(cube_fraction_below(0.5 / std::sqrt(2.0), {1, 1, 0}) == doctest::Approx(0.125).epsilon(1e-3));
+    CHECK(cube_fraction_below(0.5 / std::sqrt(2.0), {1, 1, 0}) == near(0.125).relative(1e-7));
 }
 
 TEST_CASE("a level surface is found where it is, up to the walls, whatever its offset against the grid") {
@@ -58,7 +59,7 @@ TEST_CASE("a level surface is found where it is, up to the walls, whatever its o
             CHECK(std::sqrt(square / count) < 0.15);  // the jitter of single particles
             CHECK(worst < 0.5);
             CHECK(liquid_volume(w.surface.phi, s.domain) ==
-                  doctest::Approx(level * s.domain.size().x * s.domain.size().z).epsilon(0.003));
+                  near(level * s.domain.size().x * s.domain.size().z).relative(2e-3));
         }
 }
 
@@ -152,7 +153,7 @@ TEST_CASE("a surface of spheres: exact around one particle, around many more tha
         for_each_cell_of_tile(*tiling, slot, s.domain.cells, [&](Int3 c, std::int64_t n) {
             const double exact = length(s.domain.cell_center(c) - place) - radius;
             CHECK((phi[n] < 0) == (exact < 0));
-            if (exact < 0) CHECK(phi[n] == doctest::Approx(exact).epsilon(1e-6));
+            if (exact < 0) CHECK(phi[n] == near(exact).relative(1e-12));
             inside += exact < 0;
         });
     CHECK(inside > 1);

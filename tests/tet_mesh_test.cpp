@@ -16,6 +16,7 @@
 #include "geometry/mesh_defect.h"
 #include "geometry/solid_shape.h"
 #include "geometry/tet_reader.h"
+#include "near.h"
 #include "scratch_folder.h"
 
 using namespace flotsam;
@@ -112,15 +113,15 @@ TEST_CASE("lattices have the nodes of the thesis's meshes and fill their box") {
     CHECK(tet_lattice({}, {1, 1, 0.05}, {20, 20, 1}).nodes.size() == 21 * 21 * 2);
     const TetMesh mesh = tet_lattice({1, 2, 3}, {2, 2.5, 5}, {3, 2, 5});
     CHECK(mesh.tets.size() == 6 * 30);
-    CHECK(volume(mesh) == doctest::Approx(1));
+    CHECK(volume(mesh) == near(1).relative(1e-12));
     CHECK(tet_defect(mesh) == "");
     const TriangleMesh outer = outer_mesh(mesh);
     CHECK(mesh_defect(outer) == "");
-    CHECK(enclosed_volume(outer) == doctest::Approx(1));
-    CHECK(surface_area(outer) == doctest::Approx(2 * (0.5 + 1 + 2)));
+    CHECK(enclosed_volume(outer) == near(1).relative(1e-12));
+    CHECK(surface_area(outer) == near(2 * (0.5 + 1 + 2)).relative(1e-12));
     const TetQuality cube = quality(tet_lattice({}, {1, 1, 1}, {1, 1, 1}));
-    CHECK(cube.smallest_angle == doctest::Approx(45));
-    CHECK(cube.largest_angle == doctest::Approx(90));
+    CHECK(cube.smallest_angle == near(45).relative(1e-12));
+    CHECK(cube.largest_angle == near(90).relative(1e-12));
 }
 
 TEST_CASE("unfit meshes are refused, with their indices") {
