@@ -169,6 +169,68 @@ box = { min = [0, 0, 0], max = [0.3, 0.6, 1] }
 )");
 }
 
+// Particles alone, which meet a rigid crate and a paddle.
+constexpr const char* sph_scene = R"(
+[scene]
+duration = 0.25
+method = "direct-forcing"
+[domain]
+size = [1.0, 0.8, 0.3]
+resolution = 24
+[[liquid.fill]]
+box = { min = [0, 0, 0], max = [0.35, 0.5, 0.3] }
+[output]
+particles = true
+checkpoint_every = 2
+[[solid]]
+name = "crate"
+motion = "rigid"
+shape = { box = [0.12, 0.12, 0.12] }
+position = [0.45, 0.08, 0.15]
+density = 400
+[[solid]]
+name = "paddle"
+motion = "scripted"
+shape = { box = [0.04, 0.2, 0.2] }
+position = [0.2, 0.25, 0.15]
+spin = [0, 0, 4]
+[[probe]]
+name = "push"
+force = "crate"
+)";
+
+// A soft cube of springs and a ball of one node in a dam break.
+constexpr const char* spring_scene = R"(
+[scene]
+duration = 0.4
+method = "marker-springs"
+[domain]
+size = [1.0, 0.8, 0.5]
+resolution = 20
+[[liquid.fill]]
+box = { min = [0, 0, 0], max = [0.35, 0.6, 0.5] }
+[output]
+particles = true
+checkpoint_every = 3
+[[solid]]
+name = "cube"
+motion = "spring"
+shape = { box = [0.16, 0.16, 0.16] }
+position = [0.5, 0.1, 0.25]
+density = 300
+stiffness = 1e5
+[[solid]]
+name = "ball"
+motion = "spring"
+shape = { sphere = 0.08 }
+position = [0.18, 0.3, 0.25]
+density = 500
+springs = { structure = "node" }
+[[probe]]
+name = "push"
+force = "cube"
+)";
+
 class Program {
   public:
     explicit Program(std::vector<std::string> arguments) {
@@ -325,6 +387,18 @@ TEST_CASE("the same with elastic bodies") { kill_and_resume(Runs(elastic_scene),
 
 TEST_CASE("the same with elastic bodies in water") {
     kill_and_resume(Runs(wet_elastic_scene().c_str()), 2, 2);
+}
+
+TEST_CASE("the same with SPH, and with solids made of springs") {
+    for (const char* text : {sph_scene, spring_scene}) {
+        const Runs runs(text);
+        kill_and_resume(runs, 2, 2);
+        // A body that nothing touches would prove nothing.
+        const NumberTable places = read_number_table(runs.folder / "whole/transforms.csv");
+        const std::vector<double>* x = places.find(text == sph_scene ? "crate.x" : "cube.x");
+        REQUIRE(x != nullptr);
+        CHECK(x->back() - x->front() > 0.005);
+    }
 }
 
 TEST_CASE("asked to stop, a run leaves a checkpoint and says so by its exit code") {
