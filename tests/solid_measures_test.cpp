@@ -5,6 +5,7 @@
 #include <memory>
 #include <numbers>
 
+#include "elastic_bodies.h"
 #include "geometry/surface_nets.h"
 #include "io/frames.h"
 #include "io/ply.h"
@@ -300,4 +301,84 @@ TEST_CASE("distortion is what no turning and no shifting explains") {
     CHECK(measure(probe, world, s) < 1e-12);
     place(1.25);  // corners are off by 0.25 and 0.2
     CHECK(std::abs(measure(probe, world, s) - std::hypot(0.25, 0.2)) < 1e-12);
+}
+
+TEST_CASE("pressure probes read the depth, also beside walls, solids and the surface") {
+    Scenario s = pool({16, 16, 16});
+    s.time.duration = 0.5;
+    Driver driver(s, make_scheme("cut-cell"));
+    driver.start();
+    while (driver.frame() < 2) (void)driver.advance();
+    Probe probe;
+    probe.kind = Probe::Kind::pressure;
+    const double h = s.domain.h;
+    // In the middle, in a corner on the floor, just under the surface, along the post.
+    for (const Vec3 place : {Vec3{0.2, 0.2, 0.8}, Vec3{0.1 * h, 0.1 * h, 0.1 * h},
+                             Vec3{0.2, 0.4 - 0.4 * h, 0.2}, Vec3{0.69, 0.2, 0.47}, Vec3{0.36, 0.1, 0.5}}) {
+        CAPTURE(place.x);
+        CAPTURE(place.y);
+        probe.point = place;
+        // To a tenth of a cell of water.
+        CHECK(std::abs(measure(probe, driver.world(), s) - 9810 * (0.4 - place.y)) < 9810 * 0.1 * h);
+    }
+}
+
+TEST_CASE("a wide gauge reads the mean height over its width, about its place") {
+    Scenario s = test::tank({32, 32, 32}, 0.4);
+    std::vector<Int3> tiles;
+    for (int t = 0; t < 125; ++t) tiles.push_back({t % 5, t / 5 % 5, t / 25});
+    World world;
+    world.liquid.tiling = std::make_shared<Tiling>(s.domain.cells, tiles);
+    world.liquid.phi = Field<double>(world.liquid.tiling, 1);
+    for_each_cell(*world.liquid.tiling, s.domain.cells, [&](Int3 c, std::int64_t n) {
+        const Vec3 p = s.domain.cell_center(c);
+        world.liquid.phi[n] = p.y - 0.2 - 0.3 * p.x;
+    });
+    Probe gauge;
+    gauge.point = {0.6, 0, 0.5};
+    for (const double width : {0.0, 0.01, 0.2, 0.5}) {
+        CAPTURE(width);
+        gauge.width = width;
+        CHECK(std::abs(measure(gauge, world, s) - (0.2 + 0.3 * 0.6)) < 1e-9);
+    }
+}
+
+TEST_CASE("an elastic body's energy in the gravity field is its weight times its height") {
+    Scenario s = test::tank({8, 8, 8}, 0.4);
+    Solid block;
+    block.motion = Motion::elastic;
+    block.elastic = lattice_properties({0.2, 0.1, 0.2}, {2, 1, 2}, ElasticMaterial{});
+    block.start.position = {0.5, 0.7, 0.5};
+    s.solids.push_back(block);
+    World world;
+    world.elastics = elastics_at_start(s);
+    const double weight = 9.81 * block.elastic.mesh->total_mass();
+    CHECK(std::abs(quantity("elastic.potential_energy", world, s) - weight * 0.7) < 1e-9 * weight);
+}
+
+TEST_CASE("exported solids carry the velocity of each of their points") {
+    Scenario s = test::tank({8, 8, 8}, 0.4);
+    Solid crate;
+    crate.name = "crate";
+    crate.motion = Motion::rigid;
+    crate.shape = solid_box({0.2, 0.1, 0.3});
+    crate.start = {{0.5, 0.6, 0.4}, Rotation::about({1, 2, 0}, 0.5)};
+    crate.rigid.mass = mass_properties(enclosed_moments(crate.shape.mesh), 500);
+    crate.rigid.velocity = {1, 0, -2};
+    crate.rigid.spin = {3, 1, 2};
+    s.solids.push_back(crate);
+    World world;
+    world.bodies = bodies_at_start(s);
+    OutputSettings output;
+    output.surface = output.volume = false;
+    const ScratchFolder folder;
+    FrameExporter(folder.path(), s, output).on_start(world, 0);
+    const PlyContent written = read_ply(folder / solids_file.name(0));
+    REQUIRE(written.mesh.vertices.size() == crate.shape.mesh.vertices.size());
+    for (std::size_t v = 0; v < written.velocity.size(); ++v) {
+        const Vec3 place = crate.start.to_world(crate.shape.mesh.vertices[v]);
+        CHECK(length(Vec3(written.mesh.vertices[v]) - place) < 1e-6);
+        const Vec3 expected = crate.rigid.velocity + cross(crate.rigid.spin, place - crate.start.position);
+        CHECK(length(Vec3(written.velocity[v]) - expected) < 1e-5);
+    }
 }
