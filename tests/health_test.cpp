@@ -168,7 +168,7 @@ volume = false
     CHECK(contains(first, "health: nothing to report in 60 steps"));
     const Said rest = flotsam_says("run --quiet '" + scene + "' --resume" + half);
     CHECK(rest.text == whole.text);
-    CHECK(flotsam_says("run --quiet '" + scene + "' --until 0.08 --overwrite" + half).text == "");
+    CHECK(!contains(flotsam_says("run --quiet '" + scene + "' --until 0.08 --overwrite" + half), "health"));
 }
 
 TEST_CASE("a piston that closes on a full box is an error that names it and says what to do") {
