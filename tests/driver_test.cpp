@@ -36,6 +36,7 @@ class FakeScheme final : public Scheme {
     double largest_dt = 1;                                          // [s]
     std::function<bool(const StepContext&)> fails;                  // may be empty
     std::vector<Attempt>* attempts = nullptr;                       // outlives the scheme
+    bool hopeless = false;                                          // how it fails
     std::function<double(const World&, const Scenario&)> stable{};  // instead of largest_dt
 
     Capabilities capabilities() const override { return {}; }
@@ -53,7 +54,7 @@ class FakeScheme final : public Scheme {
             next.liquid.particles.position.assign(100, {-1, -1, -1});
             next.time = -1;
             next.step = -1;
-            return report.reject("told to fail");
+            return hopeless ? report.give_up("told to fail") : report.reject("told to fail");
         }
         next.time = (ctx.time + ctx.dt) * (1 + 1e-15);  // schemes round; the driver puts frames right
         next.step = ctx.step + 1;
@@ -130,6 +131,8 @@ TEST_CASE("a failed step is tried again with half the time step, from the same s
     const std::uint64_t before = hash_of(driver.world(), run.scenario);
     const auto [report, dt] = driver.advance();
     CHECK(report.accepted);
+    CHECK(report.repeats == 3);
+    CHECK(report.repeated_because == "told to fail");
     CHECK(dt == near(0.1 / 8).relative(1e-12));
     CHECK(driver.world().step == 3);
     CHECK(driver.world().time == near(0.2 + 0.1 / 8).relative(1e-12));
@@ -184,6 +187,18 @@ TEST_CASE("without retries a failed step ends the run at once") {
     CHECK(message.find("retries are off") != std::string::npos);
     CHECK(run.attempts.size() == 2);
     CHECK(hash_of(driver) == before);
+}
+
+TEST_CASE("a step that no shorter one would save ends the run at once") {
+    Run run;
+    run.scheme->fails = [](const StepContext& ctx) { return ctx.step == 1; };
+    run.scheme->hopeless = true;
+    Driver& driver = run.start();
+    CHECK(driver.advance().first.repeats == 0);
+    const std::string message = failure_of(driver);
+    CHECK(message.find("told to fail") != std::string::npos);
+    CHECK(message.find("retries are off") == std::string::npos);
+    CHECK(run.attempts.size() == 2);
 }
 
 TEST_CASE("steps end exactly on frames and are never longer than planned") {

@@ -37,7 +37,7 @@ struct Run {
     ElasticStepper stepper{};
 
     void step(double dt) {
-        CHECK(advance_with_contacts(stepper, bodies, properties, scene, partners, 0, dt).converged);
+        CHECK(advance_with_contacts(stepper, bodies, properties, scene, partners, 0, dt).solved);
     }
     double lowest(int axis = 1, std::size_t b = 0) const {
         double low = 1e300;

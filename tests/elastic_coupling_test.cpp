@@ -7,6 +7,7 @@
 #include "coupling/wet_elastic.h"
 #include "elastic_bodies.h"
 #include "fluid/grid/projection.h"
+#include "geometry/solid_shape.h"
 #include "near.h"
 #include "solid/rigid/rigid_body.h"
 #include "validate/case_tools.h"
@@ -137,6 +138,31 @@ TEST_CASE("liquid and elastic body get equal and opposite impulses, and the liqu
             CHECK(length(given - report.loads[0].force * step) < 1e-8 * length(given));
             CHECK(velocity[0].y * (rho < density ? 1 : rho > density ? -1 : 0) >= 0);
         }
+}
+
+TEST_CASE("the torque on an elastic body is about its position, as that on any solid") {
+    // A stiff ball far from the origin in water that rushes past it: the torque is that on a rigid one.
+    const auto load_on = [](Motion motion) {
+        Scenario s = test::tank({16, 16, 16}, 0.7);
+        s.liquid.fills[0].velocity = {1, 0, 0.5};
+        Solid solid;
+        solid.name = "block";
+        solid.motion = motion;
+        solid.start.position = {0.4, 0.35, 0.5};
+        solid.shape = solid_box({0.3, 0.2, 0.25});
+        solid.rigid.mass = mass_properties(enclosed_moments(solid.shape.mesh), 1000);
+        ElasticMaterial material;
+        material.young = 1e8;
+        solid.elastic = lattice_properties({0.3, 0.2, 0.25}, {4, 3, 4}, material);
+        s.solids.push_back(solid);
+        Driver driver(s, make_scheme("cut-cell"));
+        driver.start();
+        (void)driver.advance();
+        return driver.world().loads[0];
+    };
+    const SolidLoad rigid = load_on(Motion::rigid), elastic = load_on(Motion::elastic);
+    CHECK(length(elastic.force - rigid.force) < 0.01 * length(rigid.force));
+    CHECK(length(elastic.torque - rigid.torque) < 0.01 * 0.3 * length(rigid.force));
 }
 
 TEST_CASE("a stiff elastic body moves as a rigid one does") {

@@ -118,6 +118,49 @@ TEST_CASE("multigrid solves a network with rank-6 terms, however light the bodie
     }
 }
 
+TEST_CASE("a solve that was stopped or ran out of iterations says so, and how exact its x is") {
+    const Pool pool(24, 5);
+    const std::vector<double> b = random_values(pool.network, 1);
+    const double size = std::sqrt(product(b, b));
+    const auto left = [&](const std::vector<double>& x) {
+        std::vector<double> rest = pool.apply(x);
+        for (std::size_t n = 0; n < rest.size(); ++n) rest[n] -= b[n];
+        return std::sqrt(product(rest, rest)) / size;
+    };
+    Multigrid solver(pool.network, pool.modes);
+    std::vector<double> x(b.size(), 0.0);
+    const SolveReport paused = solver.solve(b, x, {1e-10, 0, 100}, {1e-2, [] { return true; }});
+    CHECK(!paused.converged);
+    CHECK(paused.stopped);
+    CHECK(paused.residual < 1e-2);
+    CHECK(std::abs(paused.residual - left(x)) < 1e-6 * left(x));
+    // Asked and told to go on, it does.
+    const SolveReport whole = solver.solve(b, x, {1e-10, 0, 100}, {1e-4, [] { return false; }});
+    CHECK(whole.converged);
+    CHECK(!whole.stopped);
+
+    // Both solvers, without rank-6 terms and with them: the residual is that of x.
+    const LowRank<double> none;
+    for (const bool iccg : {false, true})
+        for (const LowRank<double>* modes : {&pool.modes, &none}) {
+            Multigrid own(pool.network, *modes);
+            const auto solve = [&](const SolveTolerance& tolerance) {
+                x.assign(b.size(), 0.0);
+                return iccg ? solve_iccg(pool.network, *modes, b, x, tolerance) : own.solve(b, x, tolerance);
+            };
+            const SolveReport cut_off = solve({1e-10, 0, 2});
+            CHECK(!cut_off.converged);
+            CHECK(cut_off.residual > 1e-6);
+            if (modes == &pool.modes) CHECK(std::abs(cut_off.residual - left(x)) < 1e-6 * left(x));
+            CHECK(solve({1e-10, 0, 500}).converged);
+            std::vector<double> nothing(b.size(), 0.0), y = b;
+            const SolveReport trivial = iccg ? solve_iccg(pool.network, *modes, nothing, y, {1e-10, 0, 500})
+                                             : own.solve(nothing, y, {1e-10, 0, 500});
+            CHECK(trivial.converged);
+            CHECK(product(y, y) == 0);
+        }
+}
+
 TEST_CASE("the preconditioner with rank-6 terms is symmetric and positive") {
     for (const double compliance : {0.01, 100.0}) {
         const Pool pool(20, compliance);

@@ -172,7 +172,20 @@ TEST_CASE("closed sides keep particles in, open ones let them out") {
     const auto tiling = tiling_around(particles, s.domain, 2);
     const MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 1, 1}; });
     const std::int64_t before = particles.count();
-    advance_particles(particles, u, s.domain, 0.2);
+    Particles markers = particles;
+    const Displaced held = advance_particles(particles, u, s.domain, 0.2);
+    const Displaced held_markers = advance_markers(markers, markers, u, s.domain, 0.2).displaced;
+    // What wanted to go through the closed sides above and behind was held back by as much as it went too
+    // far.
+    for (const Displaced& d : {held, held_markers}) {
+        CHECK(std::abs(double(d.count) / double(before) - (1 - 0.8 * 0.8)) < 0.02);
+        CHECK(std::abs(d.way.y / double(before) + 0.5 * 0.2 * 0.2) < 1e-3);
+        CHECK(d.way.x == 0);
+        CHECK(d.farthest < std::sqrt(2.0) * 0.2 + 1e-3);
+        CHECK(d.farthest > 0.2);
+        CHECK(d.distance > length(d.way));
+    }
+    CHECK(held.count == held_markers.count);
     const Exchange out = drain(particles, u, s.domain, s.liquid, 0);
     CHECK(double(out.count) / double(before) == near(0.2).relative(0.01));
     CHECK(particles.count() == before - out.count);
@@ -240,7 +253,11 @@ TEST_CASE("reseeding fills a hole from crowded cells and keeps the number of par
     CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, divided, u, 0).count == 0);
 
     // Twelve stay in the crowded cell.
-    CHECK(reseed(particles, cells, s.domain, s.liquid, surface.phi, no_obstacles, u, 0).count == 12);
+    const Displaced moved = reseed(particles, cells, s.domain, s.liquid, surface.phi, no_obstacles, u, 0);
+    CHECK(moved.count == 12);
+    CHECK(moved.distance > 12 * 2.0 / 16);  // two to four cells further on
+    CHECK(moved.farthest < 5.0 / 16);
+    CHECK(length(moved.velocity - 12 * Vec3{1, 2, 3}) < 1e-5);  // before, they had none
     CHECK(particles.count() == before);
     cells = sort_into_cells(particles, s.domain, *tiling);
     CHECK(cells.count(tiling->find(2, 10, 10)) == 12);

@@ -8,11 +8,13 @@
 
 #include "core/parallel.h"
 #include "core/state_hash.h"
+#include "fluid/grid/projection.h"
 #include "fluid/grid/sample.h"
 #include "geometry/mesh_surface.h"
 #include "geometry/solid_shape.h"
 #include "sim/measure.h"
 #include "tests/saved_state.h"
+#include "validate/case_tools.h"
 #include "worlds.h"
 
 using namespace flotsam;
@@ -269,6 +271,45 @@ TEST_CASE("bodies and a joint that were saved and restored go on to the same bit
     first.steps(9);
     second.steps(9);
     CHECK(second.hash() == first.hash());
+}
+
+TEST_CASE("contacts that are not done with a motion when rounds run out are told of") {
+    // One that always wants another motion, one that asks for one more round, and one that is content.
+    Scenario s = test::tank({16, 16, 16}, 0.6);
+    add_body(s, "ball", solid_sphere(0.2, 0.03), {0.5, 0.4, 0.5}, 500);
+    const std::vector<RigidBody> bodies = bodies_at_start(s);
+    const auto tiling = whole_tiling(s.domain.cells);
+    TriangleMesh mesh = s.solids[0].shape.mesh;
+    const Pose pose = s.solids[0].start;
+    for (Vec3& v : mesh.vertices) v = pose.to_world(v);
+    const auto cut = std::make_shared<CutSolid>(cut_solid(mesh, s.domain.cells, s.domain.h));
+    const Obstacles obstacles =
+        place_obstacles({{s.solids[0].shape.distance, pose, pose, 1.0, {}, cut}}, s.domain, tiling);
+    Field<double> phi(tiling, 0);
+    for_each_cell(*tiling, s.domain.cells,
+                  [&](Int3 c, std::int64_t n) { phi[n] = s.domain.cell_center(c).y - 0.6; });
+    const PressureSystem system = pressure_system(s.domain, phi, s.gravity, 1000, obstacles);
+    for (const char* solver : {"multigrid", "iccg"})
+        for (const int wanted : {0, 1, 1000}) {
+            std::vector<MovableBody> movable{
+                {0, bodies[0].center, inverse_mass(bodies[0]), inverse_inertia_in_world(bodies[0]), {}, {}}};
+            int asked = 0;
+            const BodyResponse respond = [&](std::vector<MovableBody>& all) {
+                all[0].free.velocity.x += asked < wanted ? 0.1 : 0;
+                return asked++ < wanted;
+            };
+            MacGrid u;
+            for (auto& component : u) component = Field<double>(tiling, 0);
+            Field<double> potential(tiling, 0);
+            std::array<Field<char>, 3> changed;
+            const ProjectionReport report = project(system, Field<double>(tiling, 0), 0.01, {solver, {}}, u,
+                                                    potential, changed, {&movable, respond});
+            CAPTURE(solver);
+            CAPTURE(wanted);
+            CHECK(report.solve.converged);
+            CHECK(report.solve.residual > 0);
+            CHECK(report.contacts_agreed == (wanted < 1000));
+        }
 }
 
 TEST_CASE("both solvers give bodies the same velocity") {

@@ -226,8 +226,7 @@ std::vector<TableRule> solid_tables() {
     std::vector<TableRule> rules{
         {"solid",
          "[[solid]]",
-         "A solid body. Cloth is admitted by no method yet, and elastic solids only where there is no "
-         "liquid.",
+         "A solid body. Cloth is admitted by no method yet.",
          {{.name = "name", .types = a_text, .meaning = "letters, digits, - and _", .required = true},
           {.name = "motion",
            .types = a_text,

@@ -288,7 +288,7 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         const bool changed = update_friction(contacts, v, dt, states);
         report.converged = most == 1 || (report.correction < tolerance && !changed && !cut_short);
         report.disagreement = report.converged ? 0 : jump;
-        if (report.correction < tolerance && !changed) {
+        if (report.correction < tolerance && !changed && !cut_short) {
             ++report.newton_steps;
             break;
         }
