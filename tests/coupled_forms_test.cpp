@@ -171,7 +171,9 @@ density = 600
         const StepReport report = own.step(world, next, {loaded, world.time, 0.01, n});
         REQUIRE(report.accepted);
         const BodyLedger& ledger = report.ledger.bodies;
-        if (n == 0) CHECK(length(ledger.contact[0].linear) > 0.01 * length(ledger.gravity));  // crate and block do touch
+        if (n == 0)
+            CHECK(length(ledger.contact[0].linear) >
+                  0.01 * length(ledger.gravity));  // crate and block do touch
         CHECK(length(ledger.unaccounted) < 1e-10 * length(ledger.gravity));
         std::swap(world, next);
     }
