@@ -23,6 +23,14 @@ const std::vector<std::string>& common_columns() {
     return columns;
 }
 
+// To the millisecond: rows of one run share it, and runs that end within a second do not.
+std::string date_text() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::time_t(milliseconds / 1000)),
+                       milliseconds % 1000);
+}
+
 std::string processor_name() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);)
@@ -95,8 +103,7 @@ void RecordFile::append(const std::vector<RecordRow>& rows) const {
         text = line_of(all_columns(*this));
     else
         read();  // refuses a file with other columns
-    const RecordRow common{fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
-                           revision_text(), processor_name(), fmt::format("{}", thread_count())};
+    const RecordRow common{date_text(), revision_text(), processor_name(), fmt::format("{}", thread_count())};
     for (const RecordRow& row : rows) {
         FLOTSAM_CHECK(row.size() == columns.size(), row.size(), columns.size());
         RecordRow whole = common;
