@@ -133,7 +133,7 @@ Page scenes_page(const RecordFile& file) {
             if (verdict == "holds" || verdict == "unseen") continue;
             std::string why = run.at(n, "why");
             if (verdict == "FAILED") why = "unexpected";
-            if (verdict == "MENDED") why = "holds now; was: " + why;
+            if (verdict == "MENDED") why.insert(0, "holds now; was: ");
             page.failing += fmt::format("| `{}` at {} | {} | {} | {} | {} |\n", name, run.first("scale"),
                                         cell(run.at(n, "claim")), cell(run.at(n, "measured")),
                                         cell(run.at(n, "demanded")), cell(why));
