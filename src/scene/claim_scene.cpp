@@ -117,6 +117,7 @@ bool read_composed_probe(SceneReader& reader, const TomlNode& entry, const std::
                 parts->items.empty() ? "no probe is named" : "a difference is that of two probes",
                 "name probes that stand before this one");
         std::vector<std::string_view> known;
+        known.reserve(probes.size());
         for (const Probe& other : probes) known.push_back(other.name);
         for (const TomlNode& part : parts->items) {
             const auto at = std::find(known.begin(), known.end(), part.text);
