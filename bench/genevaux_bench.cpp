@@ -21,7 +21,7 @@ using Report = std::function<void(const BenchRow&)>;
 
 // Beside where the program is called, or beside the folder it was built in.
 std::filesystem::path scene_file(const std::string& name) {
-    const std::filesystem::path here = "scenes/genevaux-2003/" + name + ".toml";
+    std::filesystem::path here = "scenes/genevaux-2003/" + name + ".toml";
     if (std::filesystem::exists(here)) return here;
     return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / here;
 }

@@ -103,10 +103,12 @@ void bench_rigid(bool quick, const Report& report) {
     const int n = quick ? 64 : 128, steps = quick ? 2 : 6;
     const double h = 1.0 / n;
     Scenario balls = sloshing_pool(n);
-    for (int b = 0; b < 24; ++b)
+    for (int b = 0; b < 24; ++b) {
+        const Int3 place{b % 4, b / 4 % 2, b / 8};
         add_body(balls, solid_sphere(0.06, 0.5 * h),
-                 Vec3{0.15 + 0.23 * (b % 4), 0.2 + 0.22 * (b / 4 % 2), 0.2 + 0.3 * (b / 8)},
+                 Vec3{0.15 + 0.23 * place.x, 0.2 + 0.22 * place.y, 0.2 + 0.3 * place.z},
                  1000 * 0.1 * std::pow(50.0, b / 23.0));
+    }
     compare("24 balls", balls, steps, report);
 
     double previous = 0;

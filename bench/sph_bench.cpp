@@ -90,7 +90,9 @@ void bench_response(BoundaryResponse response, int count, const Report& report) 
     std::vector<BoundaryContact> contacts(count);
     std::vector<Vec3f> velocity(count);
     for (int n = 0; n < count; ++n) {
-        const auto noise = [&](int k) { return 2 * uniform(std::uint64_t(10 * n + k)) - 1; };
+        const auto noise = [&](int k) {
+            return 2 * uniform(combine(std::uint64_t(n), std::uint64_t(k))) - 1;
+        };
         const Vec3 out = Vec3{noise(0), noise(1), noise(2)} + Vec3{1e-3, 0, 0};
         contacts[n].particle = n;
         contacts[n].body = 0;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <numbers>
+#include <string>
 
 #include "core/rotation.h"
 #include "geometry/solid_shape.h"
@@ -32,7 +33,8 @@ std::vector<std::pair<const char*, SolidShape>> shapes() {
 TEST_CASE(
     "meshes of shapes are closed, face outwards and have the exact volume; their vertices lie on the "
     "surface") {
-    for (const auto& [name, shape] : shapes()) {
+    for (const auto& [word, shape] : shapes()) {
+        const std::string name = word;
         CAPTURE(name);
         CHECK(boundary_edge_count(shape.mesh) == 0);
         CHECK(enclosed_volume(shape.mesh) > 0);
@@ -45,8 +47,9 @@ TEST_CASE(
 }
 
 TEST_CASE("cut volumes add up to the solid's volume, patches close every cell, whatever the pose") {
-    for (const auto& [name, shape] : shapes())
+    for (const auto& [word, shape] : shapes())
         for (int pose_number = 0; pose_number < 6; ++pose_number) {
+            const std::string name = word;
             CAPTURE(name);
             CAPTURE(pose_number);
             Pose pose{{0.5, 0.5, 0.5}, {}};  // the first one puts corners and faces exactly on grid planes

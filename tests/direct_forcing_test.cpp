@@ -288,7 +288,7 @@ TEST_CASE("a body that is coupled one-way falls through water as through air, an
 }
 
 TEST_CASE("the penalty holds water up, and lets it come nearer and bounce more than control forces do") {
-    double nearest[2], wobble[2];
+    double nearest[2]{}, wobble[2]{};
     for (const bool penalty : {false, true}) {
         Scenario s = with_method(test::tank({16, 16, 1}, 0.4));
         s.method = penalty ? "penalty" : "direct-forcing";
@@ -459,7 +459,7 @@ TEST_CASE("the penalty grows steadily as liquid comes near, and ends two radii a
     // Monaghan's pieces meet: at 2/3, 1 and 2 radii there is no jump.
     for (const double q : {2.0 / 3, 1.0, 2.0})
         CHECK(std::abs(push(q + 1e-9) - push(q - 1e-9)) < 1e-6 * push(1));
-    for (double q = 0.25; q < 1.95; q += 0.05) CHECK(push(q) > push(q + 0.05));
+    for (int i = 5; i < 39; ++i) CHECK(push(0.05 * i) > push(0.05 * (i + 1)));
     CHECK(push(2.01) == 0);
     CHECK(std::abs(push(1) / (0.02 * 30 * 30 / radius * 0.5) - 1) < 1e-12);
 }

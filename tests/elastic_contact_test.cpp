@@ -164,7 +164,8 @@ TEST_CASE("friction stops a sliding block where it should, and holds it on a slo
     // Each step goes as far as the velocity at its end says.
     const auto way_from = [](double speed, double dt) {
         double way = 0;
-        for (double v = speed - 0.3 * 9.81 * dt; v > 0; v -= 0.3 * 9.81 * dt) way += dt * v;
+        double v = speed - 0.3 * 9.81 * dt;
+        while (v > 0) way += dt * v, v -= 0.3 * 9.81 * dt;
         return way;
     };
     CHECK(center_of_mass(run.bodies[0]).x == near(way_from(3, 0.01)).relative(2e-3));

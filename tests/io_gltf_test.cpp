@@ -52,7 +52,7 @@ class JsonReader {
         REQUIRE(take('"'));
         const std::size_t end = text_.find('"', at_);
         REQUIRE(end != std::string_view::npos);
-        const std::string value(text_.substr(at_, end - at_));
+        std::string value(text_.substr(at_, end - at_));
         at_ = end + 1;
         return value;
     }

@@ -42,7 +42,7 @@ ProjectionReport check_rest(const Setting& s, const Field<double>& phi) {
     for (auto& component : u) component = Field<double>(s.tiling, 0);
     Field<double> potential(s.tiling, 0), source(s.tiling, 0);
     std::array<Field<char>, 3> changed;
-    const ProjectionReport report = project(system, source, 0.01, {}, u, potential, changed);
+    ProjectionReport report = project(system, source, 0.01, {}, u, potential, changed);
     CHECK(report.solve.converged);
     double fastest = 0;
     for (int axis = 0; axis < 3; ++axis)

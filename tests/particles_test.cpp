@@ -403,8 +403,8 @@ TEST_CASE("every side's friction acts in the cells beside it, and the audit is t
         CAPTURE(side);
         Scenario s = test::tank({8, 8, 8}, 1.0);
         s.domain.walls[side].slip = 0.25;
-        std::vector<Int3> tiles;
-        for (int t = 0; t < 8; ++t) tiles.push_back({t & 1, t >> 1 & 1, t >> 2});
+        std::vector<Int3> tiles(8);
+        for (int t = 0; t < 8; ++t) tiles[t] = {t & 1, t >> 1 & 1, t >> 2};
         const auto tiling = std::make_shared<Tiling>(s.domain.cells, tiles);
         Field<double> phi(tiling, 1);
         for_each_cell(*tiling, s.domain.cells, [&](Int3, std::int64_t n) { phi[n] = -1; });

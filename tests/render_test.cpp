@@ -283,9 +283,12 @@ TEST_CASE("a slice shows the vorticity: twice the spin of what turns, nothing of
 }
 
 TEST_CASE("pixels are square, whatever the picture's shape") {
-    for (const auto& [w, h] : {std::pair{640, 360}, {200, 600}, {300, 300}}) {
+    for (const auto& size : {std::pair{640, 360}, {200, 600}, {300, 300}}) {
+        const int w = size.first, h = size.second;
         const Camera camera(ViewSettings{}, {{}, {1, 0.6, 0.6}}, w, h);
-        const auto ray = [&](double x, double y) { return Vec3(camera.ray(w / 2 + x, h / 2 + y).direction); };
+        const auto ray = [&](double x, double y) {
+            return Vec3(camera.ray(w / 2.0 + x, h / 2.0 + y).direction);
+        };
         const double across = length(ray(5, 0) - ray(-5, 0)), down = length(ray(0, 5) - ray(0, -5));
         CHECK(std::abs(across / down - 1) < 1e-3);
         CHECK(std::abs(down / (10 * camera.pixel_angle()) - 1) < 1e-2);

@@ -90,9 +90,9 @@ TEST_CASE("a free asymmetric top keeps energy and angular momentum over 100 turn
         set_spin(body, {0.1, 5, 0.2});  // about the axis that is not stable: it tumbles
         const double energy = kinetic_energy(body);
         const Vec3 momentum = body.angular_momentum;
-        const double duration = 100 * 2 * pi / 5;
+        const int steps = int(std::ceil(100 * 2 * pi / 5 / dt));
         double drift = 0, least = 1e30, most = 0;
-        for (double t = 0; t < duration; t += dt) {
+        for (int i = 0; i < steps; ++i) {
             advance(body, dt);
             drift = std::max(drift, std::abs(kinetic_energy(body) / energy - 1));
             const double about_y = (body.rotation.inverse() * spin_of(body)).y;

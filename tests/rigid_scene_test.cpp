@@ -201,11 +201,13 @@ TEST_CASE("the duck's mesh, its distance and its own voxels agree") {
     const double h = 0.02;
     double volume = 0;
     Vec3 sum;
-    for (double x = box.low.x + h / 2; x < box.high.x; x += h)
-        for (double y = box.low.y + h / 2; y < box.high.y; y += h)
-            for (double z = box.low.z + h / 2; z < box.high.z; z += h)
-                if (duck.distance->distance({x, y, z}) < 0)
-                    volume += h * h * h, sum += Vec3{x, y, z} * (h * h * h);
+    const Vec3 extent = box.high - box.low;
+    for (int i = 0; i * h < extent.x; ++i)
+        for (int j = 0; j * h < extent.y; ++j)
+            for (int k = 0; k * h < extent.z; ++k) {
+                const Vec3 middle = box.low + h * Vec3{i + 0.5, j + 0.5, k + 0.5};
+                if (duck.distance->distance(middle) < 0) volume += h * h * h, sum += middle * (h * h * h);
+            }
     CHECK(volume == near(exact.volume).relative(1e-3));
     CHECK(length(sum / volume - exact.center) < 0.002);
     CHECK(std::abs(exact.center.z) < 1e-6);  // the same left and right

@@ -727,7 +727,8 @@ TEST_CASE("scenes of Becker 2009 have the particles that Table 1 gives") {
                                           {"flotsam", 2.57e6}}) {
         const Scene s = load_scene(folder + name + ".toml");
         const double foreseen = double(estimate(s.scenario, s.output).particles);
-        CAPTURE(name);
+        const std::string of = name;
+        CAPTURE(of);
         CAPTURE(foreseen);
         CHECK(std::abs(foreseen / particles - 1) < 0.03);
     }

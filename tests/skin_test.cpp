@@ -77,8 +77,8 @@ TEST_CASE("a sheet thinner than a cell has no holes, and the simulated surface a
                 const double x = 0.2 + 0.015 * i + 0.004, z = 0.2 + 0.015 * k + 0.009;
                 const double y = height + 0.2 * (x - 0.5) + 0.1 * (z - 0.5);
                 bool found = false;
-                for (double offset = -0.4; offset <= 0.4; offset += 0.1) {
-                    const Int3 c = skin.domain.cell_of({x, y + offset * domain.h, z});
+                for (int tenths = -4; tenths <= 4; ++tenths) {
+                    const Int3 c = skin.domain.cell_of({x, y + 0.1 * tenths * domain.h, z});
                     found = found || skin.phi(c) < 0;
                 }
                 holes += !found;

@@ -118,8 +118,9 @@ TEST_CASE("a point of a solid is followed as the solid moves and deforms") {
                                               "elastic = { squeeze = [0.8, 1, 1.2] }\n"},
           {"marker-springs", "motion = \"spring\"\ndensity = 500\nstiffness = 1e5\n"},
           {"cut-cell", "motion = \"rigid\"\ndensity = 500\n"}}) {
-        CAPTURE(motion);
-        const Scene scene = parse_scene(text(method, motion, at), "point.toml");
+        const std::string how = motion;
+        CAPTURE(how);
+        const Scene scene = parse_scene(text(method, how, at), "point.toml");
         REQUIRE(scene.probes.size() == 3);
         CHECK(scene.probes[1].name == "P.y");
         World world;

@@ -174,7 +174,8 @@ TEST_CASE("shapes are filled with good tetrahedra, and their volume is met bette
         {"duck", solid_duck(1, 0.02)},       {"cone", solid_cone(0.4, 1, 0.02)},
         {"gear", solid_gear(0.5, 0.3, 8)}};
     for (const auto& [name, shape] : shapes) {
-        CAPTURE(std::string(name));
+        const std::string shape_name = name;
+        CAPTURE(shape_name);
         const double exact = enclosed_volume(shape.mesh);
         double last = 1;
         for (const double spacing : {0.12, 0.06}) {
@@ -224,7 +225,8 @@ TEST_CASE("tetrahedra come from Gmsh, VTK and TetGen files") {
 
 TEST_CASE("broken files are refused in words, wherever they break") {
     const TetMesh mesh = tet_lattice({}, {1, 1, 1}, {1, 1, 1});
-    const auto [nodes, elements] = tetgen(mesh);
+    const auto files = tetgen(mesh);
+    const std::string &nodes = files.first, &elements = files.second;
     const std::string gmsh = gmsh2(mesh), newer = gmsh4(mesh), text = vtk(mesh);
     const auto parsers = {
         std::pair{&gmsh, std::function([](std::string_view t) { return parse_msh(t, "x.msh"); })},

@@ -48,11 +48,11 @@ TEST_CASE("an order is the power of the cell's size that the error falls with, a
         return observed_order("", row_with(coarse, 0.3), row_with(fine, 0.3 * std::pow(ratio, -power)),
                               why_low);
     };
-    for (const auto& [coarse, fine] : {std::pair{16, 32}, {32, 48}, {10, 40}})
+    for (const auto& cells : {std::pair{16, 32}, {32, 48}, {10, 40}})
         for (const double power : {2.0, 0.81, 0.79, -0.5}) {
-            CAPTURE(fine);
+            CAPTURE(cells.second);
             CAPTURE(power);
-            const ValidationRow row = order(coarse, fine, power);
+            const ValidationRow row = order(cells.first, cells.second, power);
             CHECK(std::abs(row.value - power) < 1e-12);
             CHECK(row.pass() == (power > 0.8));
             CHECK(row.error_percent() == (power > 0.8 ? 0 : 100 * (0.8 - row.value)));

@@ -83,7 +83,8 @@ void validate_added_mass(const ValidationRun& run) {
             const int offsets = run.quick && !b.flat ? 2 : 8;
             double worst = 0, at_rest = 0;
             std::vector<std::array<double, 2>> rise_rate, exact_rate;
-            for (double e = -2; e < 2.01; e += 0.125) {
+            for (int eighths = -16; eighths <= 16; ++eighths) {
+                const double e = eighths / 8.0;
                 const double s = std::pow(10, e);
                 exact_rate.push_back({e, (1 - s) / (s + b.added)});
             }

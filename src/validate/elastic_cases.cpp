@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <numeric>
 
 #include "core/check.h"
 #include "solid/elastic/elastic_step.h"
@@ -52,8 +53,8 @@ struct Sheet {
     }
     // Plane strain: nothing moves along z.
     void hold_flat() {
-        std::vector<int> all;
-        for (int n = 0; n < int(properties.mesh->rest.nodes.size()); ++n) all.push_back(n);
+        std::vector<int> all(properties.mesh->rest.nodes.size());
+        std::iota(all.begin(), all.end(), 0);
         hold(all, {false, false, true});
     }
     // A force spread evenly over the right edge: ends of it take half.

@@ -401,7 +401,7 @@ ElasticReport ElasticStepper::rest(std::vector<ElasticBody>& bodies,
     std::vector<RigidPartner> none;
     std::vector<ElasticContact> nothing;
     std::vector<Vec3> v;
-    const ElasticReport report = parts_->minimise(0, 1, nothing, none, v);
+    ElasticReport report = parts_->minimise(0, 1, nothing, none, v);
     for (std::size_t b = 0; b < bodies.size(); ++b) {
         const std::size_t first = parts_->shares[b].first;
         for (std::size_t n = 0; report.solved && n < bodies[b].position.size(); ++n) {
