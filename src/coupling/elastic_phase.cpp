@@ -74,6 +74,7 @@ ContactSurroundings contact_surroundings(const Scenario& scenario, const std::ve
 std::vector<const ElasticProperties*> elastic_properties(const Scenario& scenario,
                                                          const std::vector<ElasticBody>& bodies) {
     std::vector<const ElasticProperties*> properties;
+    properties.reserve(bodies.size());
     for (const ElasticBody& body : bodies) properties.push_back(&scenario.solids[body.solid].elastic);
     return properties;
 }
@@ -86,7 +87,7 @@ ElasticReport ElasticPhase::step(const World& now, World& next, const StepContex
         contact_surroundings(scenario, now.bodies, now.elastics, partners, ctx.time, ctx.dt);
     next.elastics = now.elastics;
     const std::vector<RigidPartner> before = partners;
-    const ElasticReport report =
+    ElasticReport report =
         advance_with_contacts(stepper_, next.elastics, elastic_properties(scenario, next.elastics),
                               std::move(around.scene), partners, ctx.time, ctx.dt);
     pushed.assign(now.bodies.size(), {});

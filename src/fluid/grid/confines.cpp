@@ -142,8 +142,7 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
         }
     for (const double radius : {0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0})
         for (int direction = 0; direction < 27; ++direction) {
-            const Vec3 way{double(direction % 3 - 1), double(direction / 3 % 3 - 1),
-                           double(direction / 9 - 1)};
+            const Vec3 way(Int3{direction % 3 - 1, direction / 3 % 3 - 1, direction / 9 - 1});
             for (const Vec3 along : {way, way - dot(way, across) * across}) {
                 const Vec3 p = hold(base + along * (radius * h));
                 if (within_reach(near, p) && within_reach(all_, p)) return p;
