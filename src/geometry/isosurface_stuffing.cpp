@@ -32,7 +32,7 @@ struct Lattice {
         const bool middle = n >= corners();
         if (middle) n -= corners();
         const int nx = middle ? cubes.x : cubes.x + 1, ny = middle ? cubes.y : cubes.y + 1;
-        const Vec3 c{double(n % nx), double(n / nx % ny), double(n / nx / ny)};
+        const Vec3 c(Int3{n % nx, n / nx % ny, n / nx / ny});
         return low + spacing * (c + (middle ? Vec3{0.5, 0.5, 0.5} : Vec3{}));
     }
     // Every edge leads between two points of one kind and is long, or between the kinds and is short.

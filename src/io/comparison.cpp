@@ -100,6 +100,7 @@ double milliseconds(const NumberTable& audit) {
 
 std::vector<ComparisonRow> compare_runs(const std::vector<ComparedRun>& runs) {
     std::vector<RunTables> all;
+    all.reserve(runs.size());
     for (const ComparedRun& run : runs) all.push_back(tables_of(run));
     std::vector<ComparisonRow> rows;
     const auto add = [&](std::string quantity, std::string unit, const auto& value) {

@@ -25,6 +25,7 @@ std::vector<Int3> widths(const LowRank<double>& modes, const Tiling& tiling) {
         span.low = min(span.low, cell), span.high = max(span.high, cell);
     }
     std::vector<Int3> width;
+    width.reserve(spans.size());
     for (const Span& span : spans) width.push_back(max(span.high - span.low, Int3{1, 1, 1}));
     return width;
 }

@@ -23,11 +23,18 @@ LayerSum layer_sum(const SphModel& model, double z) {
 PlaneCover::PlaneCover(const SphModel& model)
     // As far as the first layer is felt, whose kernels are covered.
     : reach_(model.kernel.support() + 0.5 * model.spacing), spacing_(model.spacing) {
+    // The lattice's layers behind a plane at this distance, as far as they are felt.
+    const auto behind = [&](double distance) {
+        std::vector<double> layers;
+        double z = distance + 0.5 * spacing_;
+        while (z < reach_) layers.push_back(z), z += spacing_;
+        return layers;
+    };
     share_.assign(entries + 1, 0);
     slope_.assign(entries + 1, 0);
     const double full = model.lattice_sum();
     for (int n = 0; n <= entries; ++n)
-        for (double z = distance_at(n) + 0.5 * spacing_; z < reach_; z += spacing_) {
+        for (const double z : behind(distance_at(n))) {
             const auto [value, slope] = layer_sum(model, z);
             share_[n] += value / full;
             slope_[n] += slope / full;
@@ -50,8 +57,8 @@ PlaneCover::PlaneCover(const SphModel& model)
     for (int i = 0; i <= overlap_entries; ++i)
         for (int j = 0; j <= overlap_entries; ++j) {
             double sum = 0;
-            for (double x = reach_ * i / overlap_entries + 0.5 * spacing_; x < reach_; x += spacing_)
-                for (double y = reach_ * j / overlap_entries + 0.5 * spacing_; y < reach_; y += spacing_)
+            for (const double x : behind(reach_ * i / overlap_entries))
+                for (const double y : behind(reach_ * j / overlap_entries))
                     for (int k = -lines; k <= lines; ++k)
                         sum += model.kernel_volume() * model.kernel.value(std::hypot(x, y, k * spacing_));
             overlap_.push_back(sum / full);
