@@ -204,11 +204,12 @@ TEST_CASE("rows against a limit: marks by verdict, an arrow beyond the axis, not
 TEST_CASE("the bands of a stack reach as high as the line of their sum, however many steps share a band") {
     // 3200 steps in 320 bands, all alike: the uppermost band ends at the line.
     std::vector<PlotPoint> points;
+    points.reserve(3200);
     for (int i = 0; i < 3200; ++i) points.push_back({i / 3200.0, 1});
     const std::string svg = svg_of(chart_of({{"a", points}, {"b", points}}, Chart::Kind::stacked));
     const auto highest_after = [&](std::size_t at) {
         double highest = 1e9;
-        const std::size_t end = svg.find("\"", svg.find("points=\"", at) + 8);
+        const std::size_t end = svg.find('"', svg.find("points=\"", at) + 8);
         for (std::size_t comma = svg.find(',', svg.find("points=\"", at)); comma < end;
              comma = svg.find(',', comma + 1))
             highest = std::min(highest, std::stod(svg.substr(comma + 1)));

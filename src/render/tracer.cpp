@@ -223,7 +223,8 @@ Image photograph(const Stage& stage, const Camera& camera, int width, int height
             const int side = quality.samples;
             for (int down = 0; down < side; ++down)
                 for (int across = 0; across < side; ++across) {
-                    const std::uint64_t key = combine(pixel, std::uint64_t(across + side * down));
+                    const std::uint64_t key =
+                        combine(pixel, std::uint64_t(across) + std::uint64_t(side) * std::uint64_t(down));
                     const double x = column + (across + uniform(combine(key, 1))) / side;
                     const double y = double(row) + (down + uniform(combine(key, 2))) / side;
                     sum += tracer.seen(camera.ray(x, y), key);

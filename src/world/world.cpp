@@ -69,7 +69,7 @@ TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s
 }
 
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s) {
-    if (const SpringBody* body = spring_body_of(world, s); body && body->net->springs.size() > 0)
+    if (const SpringBody* body = spring_body_of(world, s); body && !body->net->springs.empty())
         return {std::make_shared<MeshSurface>(skin_of(*body)), {}};
     if (const ElasticBody* body = elastic_body_of(world, s))
         return {std::make_shared<MeshSurface>(skin_of(*body)), {}};

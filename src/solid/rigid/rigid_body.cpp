@@ -129,6 +129,7 @@ double kinetic_energy(const RigidBody& body) {
 void visit_state(std::vector<RigidBody>& bodies, StateVisitor& visit, const std::string& name) {
     const auto list = [&](const char* what, auto member) {
         std::vector<Vec3> values;
+        values.reserve(bodies.size());
         for (RigidBody& body : bodies) values.push_back(member(body));
         visit.array(name + "/" + what, values);
         for (std::size_t i = 0; i < std::min(values.size(), bodies.size()); ++i)

@@ -57,6 +57,7 @@ std::vector<Vec3> collide(std::vector<SpringBody>& bodies,
                           const std::function<ContactLaw(std::size_t, std::size_t)>& law) {
     std::vector<Vec3> impulse(bodies.size());
     std::vector<Box> reach;
+    reach.reserve(bodies.size());
     for (const SpringBody& body : bodies) reach.push_back(reach_of(body));
     for (std::size_t m = 0; m < bodies.size(); ++m)
         for (std::size_t n = m + 1; n < bodies.size(); ++n) {
@@ -71,6 +72,7 @@ std::vector<Vec3> collide(std::vector<SpringBody>& bodies,
                 return std::pair(b.position[i].x, i) < std::pair(b.position[j].x, j);
             });
             std::vector<double> x;  // before anything is moved
+            x.reserve(of_b.size());
             for (const int j : of_b) x.push_back(b.position[j].x);
             for (const int i : of_a) {
                 const double from = a.position[i].x - 2 * nearest, to = a.position[i].x + 2 * nearest;
