@@ -12,6 +12,7 @@
 #include "sim/measure.h"
 #include "tests/near.h"
 #include "tests/saved_state.h"
+#include "world/expected.h"
 #include "worlds.h"
 
 using namespace flotsam;

@@ -167,30 +167,6 @@ void remove_inside(Particles& particles, const Scenario& scenario, const std::ve
 
 }  // namespace
 
-double highest_pressure(const Scenario& scenario) {
-    // The potential of the highest place in a part of the domain, above that of its bottom.
-    const Vec3 size = scenario.domain.size(), g = scenario.gravity;
-    double highest = 0;
-    const auto reach = [&](const Shape& region, Vec3 velocity) {
-        const Box box = region.bounds();
-        double potential = 0.5 * dot(velocity, velocity);
-        for (int axis = 0; axis < 3; ++axis)
-            potential +=
-                std::abs(g[axis]) * (g[axis] < 0 ? std::clamp(box.high[axis], 0.0, size[axis])
-                                                 : size[axis] - std::clamp(box.low[axis], 0.0, size[axis]));
-        highest = std::max(highest, potential);
-    };
-    for (const Fill& fill : scenario.liquid.fills) reach(*fill.region, fill.velocity);
-    for (const Emitter& emitter : scenario.liquid.emitters) reach(*emitter.region, emitter.velocity);
-    for (const Solid& solid : scenario.solids)
-        if (solid.spring.net) {
-            const PlacedShape shape = shape_at(solid, 0);
-            reach(*make_box(shape.bounds().low, shape.bounds().high), solid.spring.velocity);
-        }
-    const double per_mass = highest;
-    return scenario.liquid.density * (per_mass > 0 ? per_mass : 1);  // where nothing moves anything will do
-}
-
 void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pressure) {
     const double h = scenario.domain.h, n = marker_density(scenario.domain);
     const SpringNet& net = *solid.net;

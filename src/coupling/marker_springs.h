@@ -64,10 +64,6 @@ class MarkerSprings final : public Scheme {
     std::optional<std::vector<Obstacle>> fixed_;
 };
 
-// The highest pressure that solids of a scene should withstand: of water or a solid that has fallen to the
-// bottom from the highest place where the scene starts or emits one, with its velocity there [Pa].
-double highest_pressure(const Scenario& scenario);
-
 // Radius, stiffness and damping of a solid's nodes. The radius reaches 0.4 of a cell further than the solid's
 // surface (of a lattice: than the mean of the bumps of its spheres), and at 1.5 times `pressure` markers just
 // reach that surface: with 1 instead, 4 % of the water that a ball displaces is inside it for a moment when

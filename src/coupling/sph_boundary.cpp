@@ -10,6 +10,7 @@
 #include "fluid/grid/transfer.h"
 #include "fluid/sph/sph_seed.h"
 #include "solid/rigid/solve_contacts.h"
+#include "world/expected.h"
 
 namespace flotsam {
 
@@ -31,37 +32,6 @@ std::vector<Found> joined(std::vector<std::vector<Found>>& blocks) {
     }
     return all;
 }
-
-}  // namespace
-
-double expected_speed(const Scenario& scenario) {
-    const Vec3 size = scenario.domain.size(), g = scenario.gravity;
-    double highest = 0;
-    // Liquid that a body drives out before it is faster than the body: 1.45 times in
-    // becker-2009/asteroid.toml.
-    constexpr double jets = 1.5;
-    const auto falls = [&](const Box& box, Vec3 velocity) {
-        double potential = 0.5 * dot(velocity, velocity);
-        for (int axis = 0; axis < 3; ++axis)
-            potential +=
-                std::abs(g[axis]) * (g[axis] < 0 ? std::clamp(box.high[axis], 0.0, size[axis])
-                                                 : size[axis] - std::clamp(box.low[axis], 0.0, size[axis]));
-        highest = std::max(highest, std::sqrt(2 * potential));
-    };
-    for (const Fill& fill : scenario.liquid.fills) falls(fill.region->bounds(), fill.velocity);
-    for (const Emitter& emitter : scenario.liquid.emitters) falls(emitter.region->bounds(), emitter.velocity);
-    for (const Solid& solid : scenario.solids) {
-        if (solid.motion == Motion::rigid || solid.motion == Motion::spring ||
-            solid.motion == Motion::elastic)
-            falls(shape_at(solid, 0).bounds(),
-                  jets * (solid.rigid.velocity + solid.spring.velocity + solid.elastic.velocity));
-        if (solid.motion == Motion::scripted)
-            highest = std::max(highest, jets * largest_speed(solid, 0, scenario.time.duration));
-    }
-    return highest > 0 ? highest : 1;  // where nothing moves anything will do
-}
-
-namespace {
 
 // Where a particle that moves from `from` to `to` touches a surface, in world coordinates.
 std::optional<SurfaceSample> touched(const MovingSurface& surface, Vec3 from, Vec3 to, bool flat) {

@@ -25,10 +25,6 @@ struct SphSetup {
     std::vector<SolidCover> covers{};
 };
 
-// The highest speed that a scene's liquid and solids can reach by falling through the domain, or have from
-// the start or from an emitter [m/s].
-double expected_speed(const Scenario& scenario);
-
 // What the particles' equations need, from a scene: spacing, sound speed, viscosity.
 SphModel sph_model(const Scenario& scenario);
 // `touch` in radii of a particle.

@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "core/parallel.h"
 #include "linalg/block_cholesky.h"
+#include "linalg/krylov.h"
 
 namespace flotsam {
 
@@ -19,6 +20,24 @@ constexpr std::int64_t grain = 1024;
 double inner(std::span<const Vec3> a, std::span<const Vec3> b) {
     return fixed_sum<double>(std::ssize(a), grain, [&](std::int64_t i) { return dot(a[i], b[i]); });
 }
+
+// Vectors of blocks in Krylov methods.
+struct BlockSpace {
+    using Vector = std::vector<Vec3>;
+    std::size_t blocks;
+
+    Vector zero() const { return Vector(blocks); }
+    static void add_to_scaled(Vector& p, double s, const Vector& z) {
+        parallel_for(std::ssize(p), grain, [&](std::int64_t i) { p[i] = z[i] + s * p[i]; });
+    }
+    static double descend(std::span<Vec3> x, Vector& r, double s, const Vector& p, const Vector& q) {
+        return fixed_sum<double>(std::ssize(r), grain, [&](std::int64_t i) {
+            x[i] += s * p[i];
+            r[i] -= s * q[i];
+            return dot(r[i], r[i]);
+        });
+    }
+};
 
 class Cholesky final : public BlockPreconditioner {
   public:
@@ -418,35 +437,24 @@ SolveReport BlockSolver::solve(std::span<const Vec3> b, std::span<Vec3> x,
         });
         return finite();
     }
-    const std::size_t n = b.size();
-    const BlockSystem& system = system_;
-    std::vector<Vec3> r(n), z(n), p(n), ap(n);
-    system.multiply(x, ap);
-    parallel_for(std::int64_t(n), grain, [&](std::int64_t i) { r[i] = b[i] - ap[i]; });
-    const double goal = std::max(tolerance.relative * std::sqrt(inner(b, b)),
-                                 tolerance.absolute * std::sqrt(3.0 * double(n)));
-    const double scale = std::max(std::sqrt(inner(b, b)), 1e-300);
-    double residual = std::sqrt(inner(r, r)), old = 0;
-    SolveReport report;
-    while (residual > goal && report.iterations < tolerance.max_iterations) {
-        precondition(r, z);
-        const double rz = inner(r, z), beta = report.iterations == 0 ? 0 : rz / old;
-        parallel_for(std::int64_t(n), grain, [&](std::int64_t i) { p[i] = z[i] + beta * p[i]; });
-        system.multiply(p, ap);
-        const double curvature = inner(p, ap);
-        if (!(curvature > 0)) break;
-        const double alpha = rz / curvature;
-        parallel_for(std::int64_t(n), grain, [&](std::int64_t i) {
-            x[i] += alpha * p[i];
-            r[i] -= alpha * ap[i];
-        });
-        residual = std::sqrt(inner(r, r));
-        old = rz;
-        ++report.iterations;
-    }
-    report.residual = residual / scale;
-    report.converged = residual <= goal;  // false for anything that is not a number
-    return report;
+    BlockSpace space{b.size()};
+    const krylov::Goal goal(std::sqrt(inner(b, b)), 3.0 * double(b.size()), tolerance);
+    const auto multiply = [&](const std::vector<Vec3>& v, std::vector<Vec3>& y) {
+        system_.multiply(v, y);
+        return inner(v, y);
+    };
+    const auto inverse = [&](const std::vector<Vec3>& v, std::vector<Vec3>& y) {
+        precondition(v, y);
+        return inner(v, y);
+    };
+    std::vector<Vec3> r(b.size()), z(b.size());
+    system_.multiply(x, z);
+    parallel_for(std::ssize(b), grain, [&](std::int64_t i) { r[i] = b[i] - z[i]; });
+    const krylov::Outcome outcome =
+        krylov::conjugate_gradients(space, multiply, inverse, x, r, std::sqrt(inner(r, r)), z, goal);
+    return {.converged = outcome.residual <= goal.wanted,  // false for anything that is not a number
+            .iterations = outcome.iterations,
+            .residual = outcome.residual / std::max(goal.norm, 1e-300)};
 }
 
 SolveReport solve(const BlockSystem& system, std::span<const Vec3> b, std::span<Vec3> x,

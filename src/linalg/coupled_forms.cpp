@@ -1,21 +1,17 @@
 #include "linalg/coupled_forms.h"
 
-#define EIGEN_MPL2_ONLY
-#include <Eigen/IterativeLinearSolvers>
-#include <Eigen/SparseCore>
-
 #include <algorithm>
 #include <cmath>
+
+#include "linalg/eigen_space.h"
 
 namespace flotsam {
 
 namespace {
 
-using Sparse = Eigen::SparseMatrix<double, Eigen::ColMajor, std::int32_t>;
+using Sparse = EigenSparse;
 using Vector = Eigen::VectorXd;
 using Triplets = std::vector<Eigen::Triplet<double, std::int32_t>>;
-using IncompleteCholesky =
-    Eigen::IncompleteCholesky<double, Eigen::Lower, Eigen::NaturalOrdering<std::int32_t>>;
 
 // Share of the lumped matrix that eliminates v; the rest keeps Z2 definite [Zarifi17 5.2.2].
 constexpr double sigma = 0.9;
@@ -163,56 +159,54 @@ AssembledForm assemble(const Parts& s, const Sparse& r, CoupledForm form, double
     return form_of(stacked(a11, alpha * a12, alpha * alpha * a22), c1, alpha * c2, alpha);  // [Eq. 5.36]
 }
 
-// The residual that ends a solve, as a share of the right-hand side's norm.
-double wanted_residual(const SolveTolerance& tolerance, const Vector& b) {
-    return std::max(tolerance.relative, tolerance.absolute * std::sqrt(double(b.size())) / b.norm());
-}
-
 SolveReport solve_bicgstab(const SymmetricMatrix& matrix, std::span<const double> b, std::span<double> x,
                            const SolveTolerance& tolerance) {
     const Sparse a = full(matrix);
     const Eigen::Map<const Vector> rhs(b.data(), Eigen::Index(b.size()));
-    Eigen::Map<Vector> unknown(x.data(), Eigen::Index(x.size()));
-    if (rhs.norm() == 0) return unknown.setZero(), SolveReport{.converged = true};
-    Eigen::BiCGSTAB<Sparse, Eigen::IncompleteLUT<double, std::int32_t>> solver;
-    const double wanted = wanted_residual(tolerance, rhs);
-    solver.setTolerance(wanted);
-    solver.setMaxIterations(tolerance.max_iterations);
-    solver.compute(a);
-    const Vector solution = solver.solveWithGuess(rhs, Vector(unknown));
-    unknown = solution;
-    SolveReport report{false, int(solver.iterations()), (rhs - a * solution).norm() / rhs.norm()};
-    report.converged = report.residual < 10 * wanted;  // not the recurrence's; see solve_iccg
-    return report;
+    const krylov::Goal goal(rhs.norm(), double(b.size()), tolerance);
+    if (goal.norm == 0) return std::fill(x.begin(), x.end(), 0.0), SolveReport{.converged = true};
+    EigenSpace space{rhs.size()};
+    const Eigen::IncompleteLUT<double, std::int32_t> factors(a);
+    Vector unknown = Eigen::Map<const Vector>(x.data(), rhs.size());
+    const krylov::Outcome outcome =
+        krylov::bicgstab(space, times(a), inverse_of(factors), unknown, rhs - a * unknown, goal);
+    std::copy(unknown.begin(), unknown.end(), x.begin());
+    return goal.report((rhs - a * unknown).norm(), outcome.iterations);
 }
 
 // A^-1 by the SPD form, whatever the form of A is.
 class FormInverse {
   public:
     FormInverse(const Parts& parts, CoupledForm form, double alpha)
-        : parts_(parts), form_(form), spd_(assemble(parts, {}, CoupledForm::spd, alpha)) {
-        const Sparse a = full(spd_.matrix);
-        cg_.setTolerance(1e-8);
-        cg_.setMaxIterations(20000);
-        matrix_ = a;
-        cg_.compute(matrix_);
+        : parts_(parts),
+          form_(form),
+          spd_(assemble(parts, {}, CoupledForm::spd, alpha)),
+          matrix_(full(spd_.matrix)) {
+        inverse_.compute(matrix_);
     }
     Vector operator()(const Vector& b) const {
-        if (form_ == CoupledForm::spd) return cg_.solve(b);
+        if (form_ == CoupledForm::spd) return solved(b);
         // The SPD form's right-hand side for any e and w [Eq. 5.25]; its velocities are scaled alike.
         const Vector by_z1 = b.tail(parts_.count).cwiseQuotient(sigma * spd_.alpha * parts_.lumped);
         Vector c = b;
         c.head(spd_.pressures) += parts_.n * by_z1;
         c.tail(parts_.count) = -spd_.alpha * (parts_.z * by_z1 - sigma * parts_.lumped.cwiseProduct(by_z1));
-        return cg_.solve(c);
+        return solved(c);
     }
 
   private:
+    Vector solved(const Vector& b) const {
+        Vector x = Vector::Zero(b.size());
+        const SolveTolerance tolerance{.relative = 1e-8, .absolute = 0, .max_iterations = 20000};
+        (void)conjugate_gradients(matrix_, inverse_, b, x, {b.norm(), double(b.size()), tolerance});
+        return x;
+    }
+
     const Parts& parts_;
     CoupledForm form_;
     AssembledForm spd_;
     Sparse matrix_;
-    Eigen::ConjugateGradient<Sparse, Eigen::Lower | Eigen::Upper, IncompleteCholesky> cg_;
+    IncompleteCholesky inverse_;
 };
 
 }  // namespace
@@ -270,49 +264,25 @@ SolveReport solve_minres(const SymmetricMatrix& matrix, std::int32_t split, std:
                          std::span<double> x, const SolveTolerance& tolerance) {
     const Sparse a = full(matrix);
     const Eigen::Map<const Vector> rhs(b.data(), Eigen::Index(b.size()));
-    Eigen::Map<Vector> unknown(x.data(), Eigen::Index(x.size()));
-    const double norm = rhs.norm();
-    if (norm == 0) return unknown.setZero(), SolveReport{.converged = true};
-    const double wanted = wanted_residual(tolerance, rhs);
+    const krylov::Goal goal(rhs.norm(), double(b.size()), tolerance);
+    if (goal.norm == 0) return std::fill(x.begin(), x.end(), 0.0), SolveReport{.converged = true};
     const Eigen::Index rest = a.rows() - split;
     const IncompleteCholesky first(Sparse(a.topLeftCorner(split, split)));
     const Sparse corner = a.bottomRightCorner(rest, rest);
     const bool negative = rest > 0 && corner.coeff(0, 0) < 0;
     const IncompleteCholesky second(negative ? Sparse(-corner) : corner);
-    const auto precondition = [&](const Vector& r) {
-        return stacked(first.solve(r.head(split)), second.solve(r.tail(rest)));
+    const auto precondition = [&](const Vector& r, Vector& z) {
+        z = stacked(first.solve(r.head(split)), second.solve(r.tail(rest)));
+        return r.dot(z);
     };
-
-    // Lanczos vectors v and preconditioned ones z; Givens rotations c, s; directions w [Elman14 Alg. 4.1].
-    Vector v_old = Vector::Zero(a.rows()), v = rhs - a * unknown, z = precondition(v);
-    Vector w_old = v_old, w = v_old;
-    double gamma_old = 1, gamma = std::sqrt(z.dot(v)), eta = gamma;
-    double c_old = 1, c = 1, s_old = 0, s = 0;
-    SolveReport report{false, 0, v.norm() / norm};
-    for (; report.residual > wanted && report.iterations < tolerance.max_iterations && gamma > 0;) {
-        ++report.iterations;
-        z /= gamma;
-        const Vector az = a * z;
-        const double delta = az.dot(z);
-        Vector v_new = az - delta / gamma * v - gamma / gamma_old * v_old;
-        Vector z_new = precondition(v_new);
-        const double gamma_new = std::sqrt(std::max(0.0, z_new.dot(v_new)));
-        const double a0 = c * delta - c_old * s * gamma, a1 = std::hypot(a0, gamma_new);
-        const double a2 = s * delta + c_old * c * gamma, a3 = s_old * gamma;
-        c_old = c, s_old = s;
-        c = a0 / a1, s = gamma_new / a1;
-        const Vector w_new = (z - a3 * w_old - a2 * w) / a1;
-        unknown += c * eta * w_new;
-        eta *= -s;
-        w_old = std::move(w), w = w_new;
-        v_old = std::move(v), v = std::move(v_new), z = std::move(z_new);
-        gamma_old = gamma, gamma = gamma_new;
-        // The recurrence knows the residual in the preconditioner's norm alone.
-        if (report.iterations % 10 == 0 || gamma == 0) report.residual = (rhs - a * unknown).norm() / norm;
-    }
-    report.residual = (rhs - a * unknown).norm() / norm;
-    report.converged = report.residual <= wanted;
-    return report;
+    EigenSpace space{rhs.size()};
+    Vector unknown = Eigen::Map<const Vector>(x.data(), rhs.size());
+    const auto residual = [&] { return (rhs - a * unknown).norm(); };
+    const krylov::Outcome outcome =
+        krylov::minres(space, times(a), precondition, unknown, rhs - a * unknown, residual, goal);
+    std::copy(unknown.begin(), unknown.end(), x.begin());
+    const double left = residual();
+    return {left <= goal.wanted, outcome.iterations, left / goal.norm};
 }
 
 double log_condition(const CoupledSystem& system, CoupledForm form, double alpha) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "linalg/coarsen.h"
+#include "linalg/krylov.h"
 
 namespace flotsam {
 
@@ -232,6 +233,52 @@ LowRank<double> with_guess(const LowRank<double>& modes, const AddedGuess& guess
     compliance.insert(compliance.end(), guess.compliance.begin(), guess.compliance.end());
     return {tiles, std::move(entries), std::move(compliance)};
 }
+
+// Vectors of a network in Krylov methods: tile by tile, in rows of eight. Whatever becomes of the residual is
+// also put into `single`, for the preconditioner.
+struct TileSpace {
+    using Vector = TileVector<double>;
+    const Tiling& tiling;
+    TileVector<float>& single;
+
+    Vector zero() const { return Vector(tiling.value_count() + block, 0.0); }
+    // Sum over all values of what term(first index of a row) gives.
+    template <class Term>
+    double sum(const Term& term) const {
+        return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
+            Row<double> sum{};
+            for (std::int64_t n = slot * block; n < (slot + 1) * block; n += 8) sum += term(n);
+            return total(sum);
+        });
+    }
+    double dot(std::span<const double> a, std::span<const double> b) const {
+        return sum([&](std::int64_t n) { return load(a.data() + n) * load(b.data() + n); });
+    }
+    void add_to_scaled(Vector& p, double s, const TileVector<float>& z) const {
+        (void)sum([&](std::int64_t n) {
+            store(p.data() + n,
+                  __builtin_convertvector(load(z.data() + n), Row<double>) + s * load(p.data() + n));
+            return Row<double>{};
+        });
+    }
+    double descend(std::span<double> x, Vector& r, double s, const Vector& p, const Vector& q) {
+        return sum([&](std::int64_t n) {
+            store(x.data() + n, load(x.data() + n) + s * load(p.data() + n));
+            return set(r, n, load(r.data() + n) - s * load(q.data() + n));
+        });
+    }
+    // r = b - y; returns r . r.
+    double residual(Vector& r, std::span<const double> b, const Vector& y) {
+        return sum([&](std::int64_t n) { return set(r, n, load(b.data() + n) - load(y.data() + n)); });
+    }
+
+  private:
+    Row<double> set(Vector& r, std::int64_t n, Row<double> value) {
+        store(r.data() + n, value);
+        store(single.data() + n, __builtin_convertvector(value, Row<float>));
+        return value * value;
+    }
+};
 
 }  // namespace
 
@@ -524,87 +571,40 @@ double Multigrid::unknowns() const {
 
 SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance,
                              const Pause& pause) {
-    const Tiling& tiling = network_.tiling();
-    const std::size_t values = tiling.value_count() + block;
-    TileVector<float>&single_r = levels_.front().b, &z = levels_.front().x;
-    TileVector<double> r(values, 0.0), p(values, 0.0), q(values, 0.0);
-
-    const auto apply_all = [&](const TileVector<double>& v) {
-        const double product = apply(v, q);
-        if (!added_) return product;
-        added_->add(v, q);
-        return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
-            Row<double> sum{};
-            for (std::int64_t n = slot * block; n < (slot + 1) * block; n += 8)
-                sum += load(v.data() + n) * load(q.data() + n);
-            return total(sum);
-        });
-    };
-    // Sum over all values of what term(first index of a row) gives.
-    const auto sum_rows = [&](const auto& term) {
-        return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
-            Row<double> sum{};
-            for (std::int64_t n = slot * block; n < (slot + 1) * block; n += 8) sum += term(n);
-            return total(sum);
-        });
-    };
-    const double norm =
-        std::sqrt(sum_rows([&](std::int64_t n) { return load(b.data() + n) * load(b.data() + n); }));
+    TileSpace space{network_.tiling(), levels_.front().b};
+    const double norm = std::sqrt(space.dot(b, b));
     if (!std::isfinite(norm)) return {false, 0, norm};
-    const double wanted = std::max(tolerance.relative * norm, tolerance.absolute * std::sqrt(unknowns()));
-    if (norm <= wanted) {
+    const krylov::Goal goal(norm, unknowns(), tolerance);
+    if (goal.nothing_to_solve()) {
         std::fill(x.begin(), x.end(), 0.0);
         return {.converged = true};
     }
-
-    // Textbook conjugate gradients [Saad03 Alg. 9.1]; the preconditioner sees r in single precision.
-    const auto residual_from_x = [&] {
-        std::copy(x.begin(), x.end(), p.begin());
-        (void)apply_all(p);
-        return std::sqrt(sum_rows([&](std::int64_t n) {
-            const Row<double> value = load(b.data() + n) - load(q.data() + n);
-            store(r.data() + n, value);
-            store(single_r.data() + n, __builtin_convertvector(value, Row<float>));
-            return value * value;
-        }));
+    const auto apply_all = [&](const TileVector<double>& v, TileVector<double>& y) {
+        const double product = apply(v, y);
+        if (!added_) return product;
+        added_->add(v, y);
+        return space.dot(v, y);
     };
-    SolveReport report;
-    double residual = residual_from_x();
-    std::fill(p.begin(), p.end(), 0.0);
-    double rz = 0;
+    TileVector<double> r = space.zero();
+    const auto true_residual = [&] {
+        TileVector<double> at = space.zero(), y = space.zero();
+        std::copy(x.begin(), x.end(), at.begin());
+        (void)apply_all(at, y);
+        return std::sqrt(space.residual(r, b, y));
+    };
     bool paused = !pause.stop;
-    while (residual > wanted && report.iterations < tolerance.max_iterations) {
-        if (!paused && residual <= pause.relative * norm) {
-            paused = true;
-            if (pause.stop()) {
-                report.residual = residual / norm;
-                report.stopped = true;
-                return report;
-            }
-        }
-        const double rz_before = rz;
-        rz = cycle();  // z from r
-        const double beta = report.iterations > 0 ? rz / rz_before : 0;
-        (void)sum_rows([&](std::int64_t n) {
-            store(p.data() + n,
-                  __builtin_convertvector(load(z.data() + n), Row<double>) + beta * load(p.data() + n));
-            return Row<double>{};
-        });
-        const double alpha = rz / apply_all(p);
-        residual = std::sqrt(sum_rows([&](std::int64_t n) {
-            store(x.data() + n, load(x.data() + n) + alpha * load(p.data() + n));
-            const Row<double> value = load(r.data() + n) - alpha * load(q.data() + n);
-            store(r.data() + n, value);
-            store(single_r.data() + n, __builtin_convertvector(value, Row<float>));
-            return value * value;
-        }));
-        ++report.iterations;
-        if (!std::isfinite(residual)) break;
-    }
-    residual = residual_from_x();  // the true one, not the recurrence's
-    report.residual = residual / norm;
-    report.converged = residual < 10 * wanted;  // the recurrence may drift from it by rounding
-    return report;
+    const auto stop = [&](double residual) {
+        if (paused || residual > pause.relative * norm) return false;
+        paused = true;
+        return pause.stop();
+    };
+    // The preconditioner finds r in single precision where the space has put it.
+    const auto cycle_on_r = [&](const TileVector<double>&, TileVector<float>&) { return cycle(); };
+    const krylov::Outcome outcome = krylov::conjugate_gradients(
+        space, apply_all, cycle_on_r, x, r, true_residual(), levels_.front().x, goal, stop);
+    if (outcome.stopped)
+        return {.iterations = outcome.iterations, .residual = outcome.residual / norm, .stopped = true};
+    return goal.report(true_residual(), outcome.iterations);
 }
 
 std::int64_t Multigrid::memory() const {

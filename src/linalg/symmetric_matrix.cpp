@@ -1,10 +1,9 @@
 #include "linalg/symmetric_matrix.h"
 
-#define EIGEN_MPL2_ONLY
-#include <Eigen/IterativeLinearSolvers>
-#include <Eigen/SparseCore>
-
+#include <algorithm>
 #include <cmath>
+
+#include "linalg/eigen_space.h"
 
 namespace flotsam {
 
@@ -20,37 +19,24 @@ std::vector<double> SymmetricMatrix::times(std::span<const double> x) const {
 
 SolveReport solve_iccg(const SymmetricMatrix& matrix, std::span<const double> b, std::span<double> x,
                        const SolveTolerance& tolerance) {
-    using Sparse = Eigen::SparseMatrix<double, Eigen::ColMajor, std::int32_t>;
     const std::int32_t n = matrix.rows();
     const Eigen::Map<const Eigen::VectorXd> rhs(b.data(), n);
-    Eigen::Map<Eigen::VectorXd> unknown(x.data(), n);
     const double norm = rhs.norm();
     if (!std::isfinite(norm)) return {false, 0, norm};
-    const double wanted = std::max(tolerance.relative, tolerance.absolute * std::sqrt(double(n)) / norm);
-    if (norm == 0 || wanted >= 1) {
-        unknown.setZero();
+    const krylov::Goal goal(norm, n, tolerance);
+    if (goal.nothing_to_solve()) {
+        std::fill(x.begin(), x.end(), 0.0);
         return {.converged = true};
     }
-
     // Our rows of the lower triangle are the columns of the upper one.
-    const Eigen::Map<const Sparse> upper(n, n, static_cast<Eigen::Index>(matrix.value.size()),
-                                         matrix.row_begin.data(), matrix.column.data(), matrix.value.data());
-    const Sparse full = upper.selfadjointView<Eigen::Upper>();
-    Eigen::ConjugateGradient<
-        Sparse, Eigen::Lower | Eigen::Upper,
-        Eigen::IncompleteCholesky<double, Eigen::Lower, Eigen::NaturalOrdering<std::int32_t>>>
-        cg;
-    cg.setTolerance(wanted);
-    cg.setMaxIterations(tolerance.max_iterations);
-    cg.compute(full);
-    const Eigen::VectorXd solution = cg.solveWithGuess(rhs, Eigen::VectorXd(unknown));
-    unknown = solution;
-    SolveReport report;
-    report.iterations = static_cast<int>(cg.iterations());
-    report.residual = (rhs - full * solution).norm() / norm;  // the true one, not the recurrence's
-    // The recurrence may drift from the true residual by rounding; a factor of ten is not a failure.
-    report.converged = cg.info() == Eigen::Success && report.residual < 10 * wanted;
-    return report;
+    const Eigen::Map<const EigenSparse> upper(n, n, static_cast<Eigen::Index>(matrix.value.size()),
+                                              matrix.row_begin.data(), matrix.column.data(),
+                                              matrix.value.data());
+    const EigenSparse full = upper.selfadjointView<Eigen::Upper>();
+    Eigen::VectorXd solution = Eigen::Map<const Eigen::VectorXd>(x.data(), n);
+    const krylov::Outcome outcome = conjugate_gradients(full, IncompleteCholesky(full), rhs, solution, goal);
+    std::copy(solution.begin(), solution.end(), x.begin());
+    return goal.report((rhs - full * solution).norm(), outcome.iterations);
 }
 
 }  // namespace flotsam

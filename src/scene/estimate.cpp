@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "coupling/scheme.h"
-#include "coupling/sph_boundary.h"
+#include "world/expected.h"
 
 namespace flotsam {
 

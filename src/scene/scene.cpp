@@ -8,7 +8,6 @@
 
 #include "core/check.h"
 #include "coupling/scheme.h"
-#include "coupling/sph_boundary.h"
 #include "scene/adapt_scene.h"
 #include "scene/claim_scene.h"
 #include "scene/estimate.h"
@@ -17,6 +16,7 @@
 #include "scene/schema.h"
 #include "scene/solid_scene.h"
 #include "scene/suggest.h"
+#include "world/expected.h"
 
 namespace flotsam {
 

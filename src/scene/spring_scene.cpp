@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coupling/marker_springs.h"
+#include "world/expected.h"
 
 namespace flotsam {
 

@@ -35,7 +35,7 @@ bool all_liquid(const PressureSystem& system, std::int64_t slot) {
 }
 
 // Labels connected liquid and collects the bodies that no free surface holds.
-std::vector<std::vector<std::int64_t>> find_sealed(const Network<double>& network) {
+std::vector<Pocket> find_sealed(const Network<double>& network) {
     const Tiling& tiling = network.tiling();
     // Within a tile, each cell's label is the lowest cell it is connected to; a plain tile is one body.
     std::vector<std::int32_t> parent(tiling.value_count());
@@ -86,7 +86,7 @@ std::vector<std::vector<std::int64_t>> find_sealed(const Network<double>& networ
             for (int axis = 0; axis < 3; ++axis)
                 if (network.ground(slot, axis, local) > 0) held[root(parent[slot * block + local])] = 1;
     }
-    std::vector<std::vector<std::int64_t>> sealed;
+    std::vector<Pocket> sealed;
     std::vector<std::int32_t> pocket(tiling.value_count(), -1);
     for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
         if (network.plain(slot) && held[root(static_cast<std::int32_t>(slot * block))]) continue;
@@ -201,7 +201,7 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
 bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume) {
     const Tiling& tiling = system.network.tiling();
     bool any = false;
-    for (const std::vector<std::int64_t>& pocket : system.sealed) {
+    for (const Pocket& pocket : system.sealed) {
         std::vector<std::int64_t> cells;
         double volume = 0;
         for (const std::int64_t n : pocket) {

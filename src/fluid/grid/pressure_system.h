@@ -26,6 +26,9 @@ struct Face {
     double reach = 1;  // where the surface is: its distance from the liquid cell's centre, in cells
 };
 
+// The unknowns of liquid that is connected.
+using Pocket = std::vector<std::int64_t>;
+
 struct PressureSystem {
     const Domain* domain;
     Vec3 gravity;
@@ -35,8 +38,9 @@ struct PressureSystem {
     double datum = 0;            // -g.x of the mean surface; keeps numbers small [m^2/s^2]
     Network<double>
         network;  // of the unknowns x = (pi / rho - datum) dt / h [m/s], on the tiles that hold liquid
-    std::vector<std::vector<std::int64_t>>
-        sealed;  // the unknowns of each connected body of liquid without free surface
+    std::vector<Pocket> sealed;  // those that no free surface reaches
+
+    double to_unknown(double dt) const { return dt / domain->h; }  // of pi / rho - datum
 
     // The face between cell `c`, whose distance is `here`, and the next one along an axis, whose distance is
     // `beyond`.

@@ -51,7 +51,7 @@ void BodyTerm::move(const std::vector<double>& x) {
     }
 }
 
-bool BodyTerm::yields(const std::vector<std::int64_t>& pocket, const PressureSystem& system,
+bool BodyTerm::yields(const Pocket& pocket, const PressureSystem& system,
                       std::vector<ModeEntry<double>>& entries) const {
     const Tiling& tiling = system.network.tiling();
     std::vector<char> inside(tiling.value_count(), 0);
@@ -117,9 +117,9 @@ YieldingTerm::YieldingTerm(const PressureSystem& system, YieldingSolids* solids,
     seen_.resize(known_.size());
 }
 
-void YieldingTerm::keep_sealed(std::vector<std::vector<std::int64_t>>& sealed) const {
+void YieldingTerm::keep_sealed(std::vector<Pocket>& sealed) const {
     if (!answers()) return;
-    std::erase_if(sealed, [&](const std::vector<std::int64_t>& pocket) {
+    std::erase_if(sealed, [&](const Pocket& pocket) {
         const auto by_cell = [](const InterfaceEntry& e, std::int64_t n) { return e.cell < n; };
         return std::any_of(pocket.begin(), pocket.end(), [&](std::int64_t n) {
             const auto at = std::lower_bound(map_.entries().begin(), map_.entries().end(), n, by_cell);

@@ -44,7 +44,7 @@ class BodyTerm {
     BodyTerm(const PressureSystem& system, std::vector<MovableBody>& bodies, double dt);
     const LowRank<double>& modes() const { return modes_; }
     // The pockets of liquid that neither a free surface nor a body gives way to.
-    const std::vector<std::vector<std::int64_t>>& sealed() const { return sealed_; }
+    const std::vector<Pocket>& sealed() const { return sealed_; }
 
     // What flows out of each cell beside the bodies is added to `to`, `sign` times: of their motion without
     // x, or of their motion as it is.
@@ -61,7 +61,7 @@ class BodyTerm {
     // Whether a pocket's liquid can push a body aside. A body that is all inside it cannot be pushed by a
     // constant pressure: small sums of its fluxes, which closed slivers leave, are taken out, or that
     // pressure would grow until they balance what flows into the pocket.
-    bool yields(const std::vector<std::int64_t>& pocket, const PressureSystem& system,
+    bool yields(const Pocket& pocket, const PressureSystem& system,
                 std::vector<ModeEntry<double>>& entries) const;
     static void add(Six<double>& six, Vec3 linear, Vec3 angular) {
         for (int a = 0; a < 3; ++a) six[a] += linear[a], six[3 + a] += angular[a];
@@ -81,7 +81,7 @@ class BodyTerm {
     std::vector<MovableBody>& bodies_;
     double to_impulse_;                // of x times face areas [kg]
     std::vector<Six<double>> weight_;  // impulse of what is known of pi
-    std::vector<std::vector<std::int64_t>> sealed_;
+    std::vector<Pocket> sealed_;
     LowRank<double> modes_;
 };
 
@@ -98,7 +98,7 @@ class YieldingTerm final : public AddedTerm, public KeptUnknowns {
 
     bool linearize() { return !solids_ || solids_->linearize(known_); }
     // Leaves the pockets that no surface of these solids gives way to.
-    void keep_sealed(std::vector<std::vector<std::int64_t>>& sealed) const;
+    void keep_sealed(std::vector<Pocket>& sealed) const;
     void add_known_outflow(std::vector<double>& to, double sign) const;
     void add_outflow(std::vector<double>& to, double sign) const {
         if (solids_) map_.scatter(seen_, to, sign);

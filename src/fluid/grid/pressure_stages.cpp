@@ -1,0 +1,309 @@
+// The stages of a pressure solve, plain data in, plain data out.
+#include "fluid/grid/pressure_stages.h"
+
+#include <algorithm>
+
+#include "fluid/grid/solid_terms.h"
+#include "fluid/grid/surface.h"
+
+namespace flotsam {
+
+namespace {
+
+constexpr int block = Tiling::cells_per_tile;
+constexpr std::int64_t tile_grain = 4;
+
+// The tile of phi that tile `tile` of the network is.
+std::int64_t phi_slot(const PressureSystem& system, std::int64_t tile) {
+    return system.phi.tiling().find(system.network.tiling().first_cell(tile)) / block;
+}
+
+// Calls visit(face, axis, direction) for the six faces of a liquid cell.
+template <class Visit>
+void for_each_face(const PressureSystem& system, const TileView<double>& distance, Int3 c, int local,
+                   const Visit& visit) {
+    for (int axis = 0; axis < 3; ++axis)
+        for (const int direction : {0, 1}) {
+            const double beyond = direction ? distance.higher(local, axis) : distance.lower(local, axis);
+            visit(system.face(c, axis, direction, distance[local], beyond), axis, direction);
+        }
+}
+
+// What flows out of the cells of a tile of phi through their faces and beside solids that move as they are
+// told, less what shall; per face area [m/s].
+class ExcessOutflow {
+  public:
+    ExcessOutflow(const PressureSystem& system, const Field<double>& source, const MacGrid& u,
+                  std::int64_t slot)
+        : obstacles_(*system.obstacles),
+          source_(source),
+          h_(system.domain->h),
+          cut_(obstacles_.any() && obstacles_.touches[slot]),
+          velocity_{TileView<double>(u[0], slot), TileView<double>(u[1], slot),
+                    TileView<double>(u[2], slot)} {}
+
+    double operator()(std::int64_t n, int local) const {
+        double sum = 0;
+        if (!cut_) {
+            for (int axis = 0; axis < 3; ++axis)
+                sum += velocity_[axis].higher(local, axis) - velocity_[axis][local];
+            return sum - source_[n] * h_;
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            const TileView<double> open(obstacles_.open_face[axis], n / block);
+            sum += open.higher(local, axis) * velocity_[axis].higher(local, axis) -
+                   open[local] * velocity_[axis][local];
+        }
+        return sum + obstacles_.outflow[n] - source_[n] * h_ * obstacles_.open_volume[n];
+    }
+
+  private:
+    const Obstacles& obstacles_;
+    const Field<double>& source_;
+    double h_;
+    bool cut_;
+    std::array<TileView<double>, 3> velocity_;
+};
+
+// The part of a side's pressure that acts on the liquid in cell c.
+Vec3 side_impulse(const PressureSystem& system, Int3 c, int side, double pi, double dt) {
+    const Domain& domain = *system.domain;
+    const int axis = side / 2;
+    const double sign = side % 2 ? 1 : -1;  // outward
+    Vec3 slope;
+    for (int a = 0; a < 3; ++a) {
+        if (a == axis) continue;
+        const Int3 low = c - unit(a), high = c + unit(a);
+        slope[a] = (domain.has_cell(high) ? system.phi(high) : system.phi(c)) -
+                   (domain.has_cell(low) ? system.phi(low) : system.phi(c));
+    }
+    const double wet = cube_fraction_below(system.phi(c) / domain.h, slope);
+    // Centre of the wetted part: below the middle of the face where the surface cuts it.
+    Vec3 down = system.gravity;
+    down[axis] = 0;
+    if (length(down) > 0) down = down / length(down);
+    const Vec3 place = domain.cell_center(c) + Vec3(unit(axis)) * (0.5 * sign * domain.h) +
+                       down * (0.5 * (1 - wet) * domain.h);
+    const double p = pi + system.density * dot(system.gravity, place);
+    return Vec3(unit(axis)) * (-sign * p * wet * domain.h * domain.h * dt);
+}
+
+}  // namespace
+
+void stop_at_closed_sides(MacGrid& u, const Domain& domain) {
+    for (int axis = 0; axis < 3; ++axis) {
+        const Tiling& tiling = u[axis].tiling();
+        parallel_for(tiling.tile_count(), 64, [&](std::int64_t slot) {
+            const int first = tiling.first_cell(slot)[axis];
+            for (const int side : {0, domain.cells[axis]}) {
+                if (side < first || side >= first + Tiling::side || domain.open(2 * axis + (side > 0)))
+                    continue;
+                for (int local = 0; local < block; ++local)
+                    if ((local >> (3 * axis) & 7) == side - first) u[axis][slot * block + local] = 0;
+            }
+        });
+    }
+}
+
+std::vector<double> right_hand_side(const PressureSystem& system, const Field<double>& source,
+                                    const MacGrid& u, double dt) {
+    const Tiling& tiling = system.network.tiling();
+    const double to_unknown = system.to_unknown(dt);
+    std::vector<double> b(tiling.value_count(), 0.0);
+    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+        const TileView<double> distance(system.phi, phi_slot(system, tile));
+        const ExcessOutflow excess_outflow(system, source, u, phi_slot(system, tile));
+        const bool plain = system.network.plain(tile);
+        system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int local, std::int64_t slot) {
+            double inflow = -excess_outflow(n, local);
+            if (!plain)
+                for_each_face(system, distance, c, local, [&](Face f, int axis, int direction) {
+                    if (f.kind == Face::Kind::surface)
+                        inflow += f.area / f.theta * to_unknown *
+                                  system.surface_potential(c, axis, direction, f.reach);
+                });
+            b[slot * block + local] = inflow;
+        });
+    });
+    return b;
+}
+
+std::vector<double> first_guess(const PressureSystem& system, const Field<double>& potential, double dt) {
+    // Where there was no liquid in the last step: the mean around.
+    const auto guess = [&](Int3 c) {
+        if (const double last = potential(c); last != 0) return last;
+        double sum = 0;
+        int count = 0;
+        for (int side = 0; side < 6; ++side)
+            if (const double beside = potential(c + unit(side / 2) * (side % 2 ? 1 : -1)); beside != 0)
+                sum += beside, ++count;
+        return count > 0 ? sum / count : system.density * system.datum;
+    };
+    const Tiling& tiling = system.network.tiling();
+    std::vector<double> x(tiling.value_count(), 0.0);
+    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+        system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t, int local, std::int64_t slot) {
+            x[slot * block + local] = (guess(c) / system.density - system.datum) * system.to_unknown(dt);
+        });
+    });
+    return x;
+}
+
+double remove_net_flux(const std::vector<Pocket>& sealed, std::vector<double>& rhs) {
+    double removed = 0;
+    for (const Pocket& pocket : sealed) {
+        double inflow = 0;
+        for (const std::int64_t n : pocket) inflow += rhs[n];
+        for (const std::int64_t n : pocket) rhs[n] -= inflow / double(pocket.size());
+        removed += std::abs(inflow);
+    }
+    return removed;
+}
+
+void set_lowest_pressure(const PressureSystem& system, const std::vector<Pocket>& sealed, double dt,
+                         std::vector<double>& x) {
+    const Tiling& tiling = system.network.tiling();
+    const double to_unknown = system.to_unknown(dt);
+    for (const Pocket& pocket : sealed) {
+        double lowest = 1e300;
+        for (const std::int64_t n : pocket) {
+            const Vec3 place =
+                system.domain->cell_center(cell_at(tiling, n / block, static_cast<int>(n % block)));
+            lowest = std::min(lowest, x[n] / to_unknown + system.datum + dot(system.gravity, place));
+        }
+        for (const std::int64_t n : pocket) x[n] -= lowest * to_unknown;
+    }
+}
+
+void subtract_gradient(const PressureSystem& system, std::vector<double> x, double dt, MacGrid& u,
+                       Field<double>& potential, std::array<Field<char>, 3>& changed) {
+    const Domain& domain = *system.domain;
+    const Tiling &tiling = system.network.tiling(), &all = system.phi.tiling();
+    const double to_unknown = system.to_unknown(dt);
+    Field<double> unknown(system.network.shared_tiling(), 0);
+    unknown.values() = std::move(x);
+    potential = Field<double>(system.phi.shared_tiling(), 0);
+    for (auto& marks : changed) marks = Field<char>(system.phi.shared_tiling(), 0);
+    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+        const TileView<double> distance(system.phi, phi_slot(system, tile)), here(unknown, tile);
+        const bool plain = system.network.plain(tile);
+        system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int local, std::int64_t) {
+            potential[n] = system.density * (here[local] / to_unknown + system.datum);
+            if (plain) {
+                for (int axis = 0; axis < 3; ++axis) {
+                    u[axis][n] -= here[local] - here.lower(local, axis);
+                    changed[axis][n] = 1;
+                }
+                return;
+            }
+            for_each_face(system, distance, c, local, [&](Face f, int axis, int direction) {
+                // The low face is this cell's own; a high face is the next cell's, unless that one is not
+                // liquid.
+                if (direction == 1 && f.kind == Face::Kind::interior) return;
+                // A face that a solid closes has no velocity of its own: constrain_velocity gives it one. It
+                // is left alone here, since the liquid cells on both its sides come by, maybe at once.
+                if (f.kind == Face::Kind::wall &&
+                    domain.has_cell(direction ? c + unit(axis) : c - unit(axis)))
+                    return;
+                const std::int64_t at = direction ? all.find(c + unit(axis)) : n;
+                changed[axis][at] = 1;
+                if (f.kind == Face::Kind::interior) u[axis][at] -= here[local] - here.lower(local, axis);
+                if (f.kind != Face::Kind::surface) return;
+                const double change =
+                    (to_unknown * system.surface_potential(c, axis, direction, f.reach) - here[local]) /
+                    f.theta;
+                u[axis][at] -= direction ? change : -change;
+            });
+        });
+    });
+}
+
+double largest_divergence(const PressureSystem& system, const Field<double>& source, const MacGrid& u,
+                          const std::vector<double>& beside_movables) {
+    const Tiling& tiling = system.network.tiling();
+    return parallel_max(tiling.tile_count(), tile_grain, 0, [&](std::int64_t tile) {
+        double largest = 0;
+        const ExcessOutflow excess_outflow(system, source, u, phi_slot(system, tile));
+        system.for_each_liquid_cell(tile, [&](Int3, std::int64_t n, int local, std::int64_t slot) {
+            const double beside = beside_movables.empty() ? 0 : beside_movables[slot * block + local];
+            largest = std::max(largest, std::abs(excess_outflow(n, local) + beside) / system.domain->h);
+        });
+        return largest;
+    });
+}
+
+InterfaceLoads interface_loads(const PressureSystem& system, const Field<double>& potential, double dt) {
+    const Domain& domain = *system.domain;
+    const Obstacles& obstacles = *system.obstacles;
+    const Tiling& tiling = system.network.tiling();
+    InterfaceLoads loads;
+    loads.wall_impulse = fixed_sum<Vec3>(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+        Vec3 impulse;
+        if (system.network.plain(tile)) return impulse;
+        system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int, std::int64_t) {
+            for (int side = 0; side < 6; ++side) {
+                const int axis = side / 2;
+                const bool at_side = side % 2 ? c[axis] == domain.cells[axis] - 1 : c[axis] == 0;
+                if (at_side && !domain.open(side)) impulse += side_impulse(system, c, side, potential[n], dt);
+            }
+        });
+        return impulse;
+    });
+    loads.solids.resize(obstacles.list.size());
+    for (const ObstaclePatch& patch : obstacles.patches) {
+        const std::int64_t cell = felt_cell(system, patch);
+        if (cell < 0) continue;
+        const double p = potential[cell] + system.density * dot(system.gravity, patch.center);
+        bool at_surface = false;
+        for (int side = 0; side < 6; ++side) {
+            const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
+            at_surface |=
+                domain.has_cell(beside) && system.phi(beside) >= 0 && obstacles.open_volume(beside) > 0;
+        }
+        // All of it counts, as in the solve, whether the solid gives way or not: what one side takes the
+        // other gives. pi is constant in a cell; the weight of the water in p is integrated over the patch
+        // exactly.
+        const Vec3 force =
+            potential[cell] * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
+        SolidLoad& load = loads.solids[patch.obstacle];
+        load.force += force;
+        if (patch.film) loads.wall_impulse += force * dt;
+        load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force) +
+                       potential[cell] * domain.h * domain.h * patch.curl;
+        // Below zero at the surface the patch lies above it and is dry; deeper down that is suction.
+        if (p >= 0 || !at_surface) load.wetted_area += length(patch.area) * domain.h * domain.h;
+    }
+    return loads;
+}
+
+int find_crusher(const PressureSystem& system, const std::vector<Pocket>& sealed, double dt) {
+    const Obstacles& obstacles = *system.obstacles;
+    if (sealed.empty() || !obstacles.any()) return -1;
+    const Domain& domain = *system.domain;
+    const Tiling &tiling = system.network.tiling(), &all = system.phi.tiling();
+    std::int64_t liquid = 0;
+    for (std::int64_t tile = 0; tile < tiling.tile_count(); ++tile)
+        system.for_each_liquid_cell(tile, [&](Int3, std::int64_t, int, std::int64_t) { ++liquid; });
+    for (const Pocket& pocket : sealed) {
+        if (2 * std::ssize(pocket) <= liquid) continue;
+        Field<char> inside(system.phi.shared_tiling(), 0);
+        double net = 0, gross = 0;
+        for (const std::int64_t n : pocket) {
+            const std::int64_t at = all.find(cell_at(tiling, n / block, int(n % block)));
+            inside[at] = 1;
+            net -= obstacles.outflow[at];
+            gross += std::abs(obstacles.outflow[at]);
+        }
+        // Less than a millionth of the pocket in a step is what rounding makes of a script.
+        if (net <= 0.1 * gross || net * dt <= 1e-6 * domain.h * double(pocket.size())) continue;
+        std::vector<double> push(obstacles.list.size(), 0.0);
+        for (const ObstaclePatch& patch : obstacles.patches)
+            if (inside[patch.cell])
+                push[patch.obstacle] -=
+                    dot(obstacles.list[patch.obstacle].velocity(patch.center), patch.area);
+        return int(std::max_element(push.begin(), push.end()) - push.begin());
+    }
+    return -1;
+}
+
+}  // namespace flotsam
