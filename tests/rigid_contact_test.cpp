@@ -267,20 +267,25 @@ TEST_CASE("a duck stands on its flat bottom") {
 
 TEST_CASE("a ball rebounds as high at long steps as at short ones") {
     for (const double dt : {1.0 / 240, 1.0 / 60, 1.0 / 24})
-        for (const double e : {0.5, 0.8, 1.0}) {
-            CAPTURE(dt);
-            CAPTURE(e);
-            RigidWorld world;
-            world.add(solid_sphere(0.1, 0.02), {{0, 1.1, 0}, {}}, Motion::rigid, 0.5, e);
-            double top = 0;
-            world.run(0.46 + 0.9 * e, dt, [&](const RigidWorld& w, const ContactImpulses&) {
-                // The top of its flight, from where it is and how fast; energy is known between steps, too.
-                const RigidBody& ball = w.bodies[0];
-                if (ball.velocity.y > 0)
-                    top = std::max(top, ball.center.y - 0.1 + ball.velocity.y * ball.velocity.y / (2 * g));
-            });
-            // Where it does not rebound in full, a step's fall before or after the impact counts.
-            CHECK(top <= e * e * (1 + 1e-9));
-            CHECK(top > e * e - (1 - e) * g * dt * dt);
-        }
+        for (const double e : {0.5, 0.8, 1.0})
+            for (const double height : {1.0, 0.97, 1.06}) {  // the impact is anywhere in a step
+                CAPTURE(dt);
+                CAPTURE(e);
+                CAPTURE(height);
+                RigidWorld world;
+                world.add(solid_sphere(0.1, 0.02), {{0, height + 0.1, 0}, {}}, Motion::rigid, 0.5, e);
+                double top = 0;
+                world.run(0.46 + 0.9 * e, dt, [&](const RigidWorld& w, const ContactImpulses&) {
+                    // The top of its flight, from where it is and how fast; energy is known between steps,
+                    // too.
+                    const RigidBody& ball = w.bodies[0];
+                    if (ball.velocity.y > 0)
+                        top =
+                            std::max(top, ball.center.y - 0.1 + ball.velocity.y * ball.velocity.y / (2 * g));
+                });
+                // In the middle of a step, where velocities change, half a step of gravity is missing: the
+                // flight seems higher by g dt^2 / 8, and an impact takes its share of that, too.
+                const double extra = g * dt * dt / 8;
+                CHECK(top == near(e * e * (height + extra) - extra).relative(1e-12));
+            }
 }
