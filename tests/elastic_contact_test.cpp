@@ -221,7 +221,7 @@ TEST_CASE("friction stops a sliding block where it should, and holds it on a slo
             CHECK(center_of_mass(on_slope.bodies[0]).x < 0.002);
         else
             CHECK(speed() - before ==
-                  near(0.7 * 9.81 * (std::sin(slope) - 0.3 * std::cos(slope))).relative(1e-4));
+                  near(0.7 * 9.81 * (std::sin(slope) - 0.3 * std::cos(slope))).relative(2e-5));
     }
 }
 
