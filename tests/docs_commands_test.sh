@@ -14,10 +14,12 @@ cd "$sandbox"
 commands_in() {  # PAGE...: the commands in order, without what follows #; not those with a NAME to fill in
     awk '/^```/ { inside = !inside; next }
          inside && /^\.\/flotsam / { sub(/ +#.*/, ""); print }
-         !inside { for (rest = $0; match(rest, /`\.\/flotsam [^`]*`/); rest = substr(rest, RSTART + RLENGTH))
+         !inside { for (rest = $0; match(rest, /`(\.\/)?flotsam [^`]*`/); rest = substr(rest, RSTART + RLENGTH))
                        print substr(rest, RSTART + 1, RLENGTH - 2) }' "$@" |
-        grep -vE ' [A-Z]+( |$)'
+        grep -vE '[ /][A-Z]+([ .]|$)'
 }
+
+known() { "$program" list "$1" | awk '{ print $1 }' | grep -xF -- "$2" >found; }  # cases|benches NAME
 
 commands=0 failures=0
 declare -A ran=()
@@ -27,7 +29,11 @@ while read -r -a words; do
     for i in "${!arguments[@]}"; do
         if [[ ${arguments[i]} == --size ]]; then arguments[i + 1]=64x36; fi
     done
-    case ${words[1]} in
+    # In the text `flotsam check` is the name of a command; with ./ or more words it is one to type.
+    command=${words[1]}
+    if [[ ${words[*]} == "flotsam $command" ]]; then command=name; fi
+    case $command in
+        name) arguments+=(--help) ;;
         test | build | lint | format | sanitize | mutate)  # the script's own; script_test.sh runs them
             grep -qE "^    ${words[1]}\) " "$source_dir/flotsam" && continue
             printf 'the script has no command: %s\n' "${words[*]}"
@@ -48,10 +54,16 @@ while read -r -a words; do
             if [[ ${words[*]} != *--size* ]]; then arguments+=(--size 64x36); fi
             ;;
         validate | bench)
+            # validate_test.cpp runs every case, and some benches take a minute: names are looked up, quick ones run.
+            kind=cases quick=(zalesak)
+            if [[ ${words[1]} == bench ]]; then kind=benches quick=(puddle); fi
+            arguments=("${words[@]:2}")
+            while [[ ${arguments[0]:--} != -* ]] && known "$kind" "${arguments[0]}"; do arguments=("${arguments[@]:1}"); done
+            if [[ ${words[*]:1} == "bench "-* ]]; then
+                quick=(pressure puddle dam-break elastic genevaux sph elastic-solve clip)
+            fi
+            arguments=("${words[1]}" "${arguments[@]}" "${quick[@]}")
             if [[ ${words[*]} != *--quick* ]]; then arguments+=(--quick); fi
-            # One case stands for all: validate_test.cpp runs each, and benches are for quiet machines.
-            if [[ ${words[1]} == validate && ${words[2]:--} == -* ]]; then arguments+=(zalesak); fi
-            if [[ ${words[1]} == bench && ${words[2]:--} == -* ]]; then arguments+=(puddle); fi
             ;;
     esac
     [[ -z ${ran[${arguments[*]}]:-} ]] || continue
