@@ -22,6 +22,7 @@ std::vector<CommandText> make_table() {
     const OptionText scale{"--scale", "X", "multiply the resolution, e.g. 0.5"};
     const OptionText record{"--record", "", "append what came out to results/*.csv, for docs/scoreboard.md"};
     const OptionText results{"--results", "DIR", "folder of what is recorded; default results"};
+    const OptionText frames{"--frames", "N", "end after so many frames; `run --resume` goes on"};
     const std::vector<OptionText> of_scene = {
         {"--set", "KEY=VALUE", "override a key of the scene, e.g. domain.resolution=50; may be repeated"},
         scale,
@@ -30,7 +31,7 @@ std::vector<CommandText> make_table() {
         out,
         overwrite,
         quiet,
-        {"--frames", "N", "end after so many frames; `run --resume` goes on"},
+        frames,
         {"--until", "T", "end with the frame at this time in seconds; `run --resume` goes on"}};
     const ArgumentText scene{Kind::scene_file, "SCENE", "scene file (.toml)"};
     const auto plus = [](std::vector<OptionText> options, OptionText more) {
@@ -45,7 +46,11 @@ std::vector<CommandText> make_table() {
          "simulate a small scene, make a movie of it, and say where it is",
          "flotsam demo",
          {},
-         {{"--out", "DIR", "run folder; default runs/demo, replaced each time"}, scale, quiet, threads}},
+         {{"--out", "DIR", "run folder; default runs/demo, replaced each time"},
+          scale,
+          frames,
+          quiet,
+          threads}},
         {"run", "simulate a scene", "flotsam run scenes/start/dam_break.toml --set domain.resolution=60",
          scene,
          plus(plus(of_scene, {"--resume", "", "go on from the newest good checkpoint"}),

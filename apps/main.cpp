@@ -156,6 +156,7 @@ int run_program(int argc, char** argv) {
         Command command(app, "demo");
         command.option("--out", demo.out);
         command.option("--scale", demo.scene.scale);
+        command.option("--frames", demo.frames);
         command.flag("--quiet", demo.quiet);
         command.option("--threads", demo.scene.threads);
         command.calls([&] { code = demo_command(demo); });

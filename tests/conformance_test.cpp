@@ -196,7 +196,10 @@ TEST_CASE("a ball falls as Galilei says") {
             run.until(0.25);
             const double t = run.world().time, speed = g * t;
             const Vec3 v = run.momentum() / run.mass();
-            CHECK(-v.y == near(speed).relative(1e-3));
+            // On a grid the surface of a ball three cells across its radius is a little off; particles of SPH
+            // do not touch anything.
+            const double tolerance = has_sound(method) ? 1e-4 : 5e-4;
+            CHECK(-v.y == near(speed).relative(tolerance));
             CHECK(std::abs(v.x) < 0.002 * speed);
             CHECK(std::abs(v.z) < 0.002 * speed);
             for (std::int64_t i = 0; i < run.particles().count(); ++i)
@@ -204,14 +207,13 @@ TEST_CASE("a ball falls as Galilei says") {
                     FAIL_CHECK("particle " << i << " falls otherwise than the ball");
             // Drift, kick, drift is exact. SPH leaps: positions are half a step ahead of velocities.
             const double lead = has_sound(method) ? t / double(run.world().step) : 0;
-            CHECK(from.y - run.centre().y == near(0.5 * g * t * (t + lead)).relative(1e-3));
+            CHECK(from.y - run.centre().y == near(0.5 * g * t * (t + lead)).relative(tolerance));
         });
 }
 
 TEST_CASE("a dam break gains no energy") {
-    // Positions lag half a step behind velocities, so that the sum of both energies reads too high by about
-    // g v dt / 2 per kilogram while the column falls. With short steps it stays within 1 % of the start; with
-    // steps by CFL, here one or two per frame, the reading is 2 to 5 % high.
+    // Positions and velocities belong to the same time, so that the sum of both energies can be read at any
+    // step, however long. In SPH positions are half a step ahead, and sound holds energy that is not counted.
     for (const double time_step : {0.005, 0.0})
         for (const Int3 cells : {slab, cube})
             for_every_liquid([&](const std::string& method, Carrier carrier) {
@@ -230,7 +232,7 @@ TEST_CASE("a dam break gains no energy") {
                     highest = std::max(highest, run.energy());
                     kinetic = std::max(kinetic, run.measure("liquid.kinetic_energy"));
                 });
-                CHECK(highest < (time_step > 0 || has_sound(method) ? 1.01 : 1.06) * start);
+                CHECK(highest < (has_sound(method) ? 1.003 : 1.001) * start);
                 CHECK(kinetic > 0.4 * start);        // it did fall
                 CHECK(run.energy() < 0.95 * start);  // and splashed
             });
@@ -254,8 +256,8 @@ TEST_CASE("a mirrored start gives the mirrored motion") {
             CHECK(mirrored.world().time == near(run.world().time).relative(1e-12));
             CHECK(std::abs(mirrored.centre().x + run.centre().x - size.x) < 1e-3 * s.domain.h);
             CHECK(mirrored.momentum().x == near(-run.momentum().x).relative(5e-4));
-            CHECK(mirrored.momentum().y == near(run.momentum().y).relative(5e-4));
-            CHECK(mirrored.energy() == near(run.energy()).relative(1e-5));
+            CHECK(mirrored.momentum().y == near(run.momentum().y).relative(1e-5));
+            CHECK(mirrored.energy() == near(run.energy()).relative(1e-6));
         });
 }
 
@@ -276,8 +278,8 @@ TEST_CASE("gravity along another axis gives the turned motion") {
             CHECK(turned.world().time == near(run.world().time).relative(1e-12));
             CHECK(std::abs(turned.centre().y - run.centre().x) < 1e-3 * s.domain.h);
             CHECK(turned.momentum().y == near(run.momentum().x).relative(5e-4));
-            CHECK(turned.momentum().x == near(run.momentum().y).relative(5e-4));
-            CHECK(turned.energy() == near(run.energy()).relative(1e-5));
+            CHECK(turned.momentum().x == near(run.momentum().y).relative(1e-5));
+            CHECK(turned.energy() == near(run.energy()).relative(1e-6));
         });
 }
 

@@ -215,7 +215,7 @@ TEST_CASE("what lies on a crate that stands on the floor rests there") {
     double weight = world.bodies[0].mass * 9.81;
     for (const ElasticBody& body : world.elastics)
         if (center_of_mass(body).y > 0.2) weight += body.mesh->total_mass() * 9.81;
-    CHECK(floor.y / steps == near(weight).relative(0.01));
+    CHECK(floor.y / steps == near(weight).relative(5e-3));
 }
 
 TEST_CASE("the ledger explains the momentum of elastic bodies beside rigid ones, dry and wet") {

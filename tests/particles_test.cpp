@@ -204,7 +204,7 @@ TEST_CASE("an emitter brings its cross-section times its speed, at any time step
         const int steps = int(0.5 / dt);
         for (int n = 1; n <= steps; ++n)
             emitted += double(emit(particles, s.domain, s.liquid, n * dt, dt, (n + 1) * dt).count);
-        CHECK(emitted * s.particle_volume() == near(0.3 * 0.4 * 2 * steps * dt).relative(0.01));
+        CHECK(emitted * s.particle_volume() == near(0.3 * 0.4 * 2 * steps * dt).relative(3e-3));
     }
 }
 

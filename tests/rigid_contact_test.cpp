@@ -65,7 +65,8 @@ TEST_CASE("a sliding box comes to rest after v^2 / 2 mu g") {
         world.run(2, 1.0 / 100);
         const Vec3 way = world.bodies[0].center - Vec3{0, 0.2, 0};
         const double exact = 9 / (2 * 0.3 * g);
-        CHECK(length(way) == near(exact).relative(1e-4));
+        // What is left of the speed ends within a step: at most mu g dt^2 / 8 of the way.
+        CHECK(length(way) == near(exact).absolute(0.3 * g * 1e-4 / 8));
         CHECK(length(way - velocity * (exact / 3)) < 2e-3 * exact);
         CHECK(length(world.bodies[0].velocity) < 1e-6);
     }
@@ -84,7 +85,7 @@ TEST_CASE("a sphere rolls down a slope with 5/7 g sin when friction is enough, a
             world.run(1, 1e-2);
             const double rolling = 5.0 / 7 * g * std::sin(slope);
             const double sliding = g * (std::sin(slope) - mu * std::cos(slope));
-            CHECK(world.bodies[0].velocity.x == near(std::max(rolling, sliding)).relative(1e-4));
+            CHECK(world.bodies[0].velocity.x == near(std::max(rolling, sliding)).relative(5e-5));
         }
     }
 }
@@ -99,8 +100,9 @@ TEST_CASE("a ball rebounds to e^2 of its height, and never higher") {
             for (const Vec3& impulse : impulses.on_a) hit |= impulse.y > 0;
             if (hit && w.time < 0.452 + 0.9 * e) top = std::max(top, w.bodies[0].center.y - 0.1);
         });
-        CHECK(top == near(e * e).absolute(1e-4));
-        CHECK(top < e * e + 1e-6);
+        // The impact takes up to g dt^2 / 8 (see below), and the top lies between two steps by as much.
+        CHECK(top == near(e * e).absolute(2 * g * 1e-6 / 8));
+        CHECK(top < e * e + 1e-12);
     }
 }
 
@@ -218,8 +220,8 @@ TEST_CASE("a moving plate carries what lies on it") {
     world.last().script.velocity = {0.5, 0.2, 0};
     world.add(solid_box({0.4, 0.4, 0.4}), {{0, 1.3, 0}, {}});
     world.run(2, 1.0 / 50);
-    CHECK(world.bodies[0].velocity.x == near(0.5).relative(1e-6));
-    CHECK(world.bodies[0].center.y == near(1.7).relative(1e-6));
+    CHECK(world.bodies[0].velocity.x == near(0.5).relative(3e-7));
+    CHECK(world.bodies[0].center.y == near(1.7).relative(5e-10));
 }
 
 TEST_CASE("concave meshes are divided once, and things fit into their hollows") {
@@ -237,7 +239,7 @@ TEST_CASE("concave meshes are divided once, and things fit into their hollows") 
     world.add(shape, {{0, 0.75, 0}, {}}, Motion::fixed, 0.5);
     world.add(solid_sphere(0.3, 0.05), {{0.8, 2, 0}, {}});
     world.run(2, 1.0 / 60);
-    CHECK(world.bodies[0].center.y == near(1.3).relative(1e-6));
+    CHECK(world.bodies[0].center.y == near(1.3).relative(1e-12));
 }
 
 TEST_CASE("a ball that is dropped into a boat lies in it") {
@@ -267,20 +269,25 @@ TEST_CASE("a duck stands on its flat bottom") {
 
 TEST_CASE("a ball rebounds as high at long steps as at short ones") {
     for (const double dt : {1.0 / 240, 1.0 / 60, 1.0 / 24})
-        for (const double e : {0.5, 0.8, 1.0}) {
-            CAPTURE(dt);
-            CAPTURE(e);
-            RigidWorld world;
-            world.add(solid_sphere(0.1, 0.02), {{0, 1.1, 0}, {}}, Motion::rigid, 0.5, e);
-            double top = 0;
-            world.run(0.46 + 0.9 * e, dt, [&](const RigidWorld& w, const ContactImpulses&) {
-                // The top of its flight, from where it is and how fast; energy is known between steps, too.
-                const RigidBody& ball = w.bodies[0];
-                if (ball.velocity.y > 0)
-                    top = std::max(top, ball.center.y - 0.1 + ball.velocity.y * ball.velocity.y / (2 * g));
-            });
-            // Where it does not rebound in full, a step's fall before or after the impact counts.
-            CHECK(top <= e * e * (1 + 1e-9));
-            CHECK(top > e * e - (1 - e) * g * dt * dt);
-        }
+        for (const double e : {0.5, 0.8, 1.0})
+            for (const double height : {1.0, 0.97, 1.06}) {  // the impact is anywhere in a step
+                CAPTURE(dt);
+                CAPTURE(e);
+                CAPTURE(height);
+                RigidWorld world;
+                world.add(solid_sphere(0.1, 0.02), {{0, height + 0.1, 0}, {}}, Motion::rigid, 0.5, e);
+                double top = 0;
+                world.run(0.46 + 0.9 * e, dt, [&](const RigidWorld& w, const ContactImpulses&) {
+                    // The top of its flight, from where it is and how fast; energy is known between steps,
+                    // too.
+                    const RigidBody& ball = w.bodies[0];
+                    if (ball.velocity.y > 0)
+                        top =
+                            std::max(top, ball.center.y - 0.1 + ball.velocity.y * ball.velocity.y / (2 * g));
+                });
+                // In the middle of a step, where velocities change, half a step of gravity is missing: the
+                // flight seems higher by g dt^2 / 8, and an impact takes its share of that, too.
+                const double extra = g * dt * dt / 8;
+                CHECK(top == near(e * e * (height + extra) - extra).relative(1e-12));
+            }
 }

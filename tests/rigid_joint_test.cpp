@@ -164,8 +164,8 @@ TEST_CASE("a spring swings at its frequency, and any stiffness is stable") {
             // An implicit spring swings as if the mass were m + k dt^2 / 4.
             const double period = 2 * pi * std::sqrt((1 + 100 * 0.01 * 0.01 / 4) / 100);
             CHECK((passages.back() - passages.front()) / double(passages.size() - 1) ==
-                  near(period).relative(1e-4));
-            CHECK(top == near(0.2).relative(5e-4));  // nothing is lost
+                  near(period).relative(3e-7));
+            CHECK(top == near(0.2).relative(2e-4));  // nothing is lost
         }
         world.joints[0].stiffness = 1e9;
         world.run(1, 0.01);

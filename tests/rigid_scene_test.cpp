@@ -121,7 +121,7 @@ TEST_CASE("in a slab only what lies in it weighs, and bodies stay in the plane")
     Reading disc(head + "density = 500\n");
     const RigidProperties p = read(disc, solid_disc(0.5, 3 * h, 0.01), Slab{h, 3 * h});
     CHECK(p.mass.mass == near(500 * pi / 4 * h).relative(1e-12));
-    CHECK(p.mass.inertia.row[2].z == near(p.mass.mass / 8).relative(1e-6));
+    CHECK(p.mass.inertia.row[2].z == near(p.mass.mass / 8).relative(5e-9));
     CHECK(p.locked == Locks{false, false, true, true, true, false});
 
     // A wall thicker than the slab is still a frame and not a lid.
@@ -225,7 +225,7 @@ TEST_CASE("the boat is a closed shell, open above, and its panels fill it") {
     const double volume = enclosed_volume(boat.mesh);
     CHECK(volume == near(0.5 * wall * surface_area(boat.mesh)).relative(0.02));
     CHECK(boat.distance->distance({0, 0.1, 0}) > 0.1);  // nothing is inside
-    CHECK(boat.distance->distance({0, -0.15 + wall / 2, 0}) == near(-wall / 2).relative(1e-3));
+    CHECK(boat.distance->distance({0, -0.15 + wall / 2, 0}) == near(-wall / 2).relative(4e-4));
     // Contact: every panel's corners lie on the shell.
     for (const ConvexPiece& piece : boat.pieces)
         for (const Vec3& corner : piece.points) CHECK(std::abs(boat.distance->distance(corner)) < 1e-3);
@@ -251,7 +251,7 @@ TEST_CASE("a gear's distance fits its mesh") {
         const double skin =
             1e-3 * (flat ? surface_area(gear.mesh) - 2 * volume / 0.3 : surface_area(gear.mesh));
         const VolumeMoments moments = moments_deeper_than(*gear.distance, 1e-3);
-        CHECK(moments.volume == near(volume - skin).relative(2e-3));
+        CHECK(moments.volume == near(volume - skin).relative(2e-4));
         CHECK(gear.pieces.size() == 10);
     }
 }

@@ -89,7 +89,7 @@ TEST_CASE("springs: a free body keeps its momenta; without damping its energy to
         CHECK(length(momentum(body) - linear) < 1e-11 * length(linear));
         CHECK(length(angular_momentum(body) - angular) < 1e-10 * length(angular));
         if (damping == 0)
-            CHECK(energy(body) == near(start).relative(1e-3));
+            CHECK(energy(body) == near(start).relative(5e-4));
         else
             CHECK(energy(body) < 0.95 * start);
     }
