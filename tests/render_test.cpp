@@ -225,8 +225,8 @@ TEST_CASE("legends: round limits, readable letters, colours in order") {
     CHECK(dark > 300);
     CHECK(text_width("speed", 2) == 2 * text_width("speed", 1));
     double before = -1;
-    for (double share = 0; share <= 1; share += 0.1) {
-        const double now = brightness(color_at(ColorMap::rising, share));
+    for (int tenths = 0; tenths <= 10; ++tenths) {
+        const double now = brightness(color_at(ColorMap::rising, 0.1 * tenths));
         CHECK(now > before);
         before = now;
     }
@@ -259,8 +259,8 @@ TEST_CASE("a slice shows the vorticity: twice the spin of what turns, nothing of
         "[[liquid.fill]]\nlevel = 0.5\n",
         "test.toml");
     const Domain& domain = scene.scenario.domain;
-    std::vector<Int3> tiles;
-    for (int t = 0; t < 27; ++t) tiles.push_back({t % 3, t / 3 % 3, t / 9});
+    std::vector<Int3> tiles(27);
+    for (int t = 0; t < 27; ++t) tiles[t] = {t % 3, t / 3 % 3, t / 9};
     const auto tiling = std::make_shared<Tiling>(domain.cells, tiles);
     const auto middle_of = [&](auto velocity) {
         VolumeFrame volume{Field<double>(tiling, -1), {}, {}};

@@ -326,8 +326,8 @@ TEST_CASE("pressure probes read the depth, also beside walls, solids and the sur
 
 TEST_CASE("a wide gauge reads the mean height over its width, about its place") {
     Scenario s = test::tank({32, 32, 32}, 0.4);
-    std::vector<Int3> tiles;
-    for (int t = 0; t < 125; ++t) tiles.push_back({t % 5, t / 5 % 5, t / 25});
+    std::vector<Int3> tiles(125);
+    for (int t = 0; t < 125; ++t) tiles[t] = {t % 5, t / 5 % 5, t / 25};
     World world;
     world.liquid.tiling = std::make_shared<Tiling>(s.domain.cells, tiles);
     world.liquid.phi = Field<double>(world.liquid.tiling, 1);

@@ -155,8 +155,8 @@ TEST_CASE("unfit meshes are refused, with their indices") {
 
 TEST_CASE("points find the tetrahedron that holds them") {
     const TetMesh mesh = tet_lattice({}, {1, 1, 1}, {3, 3, 3});
-    std::vector<Vec3> points;
-    for (int i = 0; i < 200; ++i) points.push_back({uniform(3 * i), uniform(3 * i + 1), uniform(3 * i + 2)});
+    std::vector<Vec3> points(200);
+    for (int i = 0; i < 200; ++i) points[i] = {uniform(3 * i), uniform(3 * i + 1), uniform(3 * i + 2)};
     points.push_back({1.1, 0.5, 0.5});  // outside
     const std::vector<TetPlace> places = places_in(mesh, points);
     for (std::size_t p = 0; p < points.size(); ++p) {
