@@ -197,8 +197,9 @@ TEST_CASE("a ball falls as Galilei says") {
             const double t = run.world().time, speed = g * t;
             const Vec3 v = run.momentum() / run.mass();
             // On a grid the surface of a ball three cells across its radius is a little off; particles of SPH
-            // do not touch anything.
-            const double tolerance = has_sound(method) ? 1e-4 : 5e-4;
+            // do not touch anything. FLIP falls 3.4e-4 too little in 3D, where the others keep to 3e-4; why
+            // is not known.
+            const double tolerance = has_sound(method) ? 1e-4 : carrier == Carrier::flip ? 5e-4 : 3e-4;
             CHECK(-v.y == near(speed).relative(tolerance));
             CHECK(std::abs(v.x) < 0.002 * speed);
             CHECK(std::abs(v.z) < 0.002 * speed);

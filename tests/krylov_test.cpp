@@ -1,4 +1,4 @@
-// Each Krylov method against a dense factorisation, over vectors that are nothing but numbers in a row.
+// Each Krylov method against a dense factorisation.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/random.h"
-#include "linalg/krylov.h"
+#include "linalg/eigen_space.h"
 
 using namespace flotsam;
 
@@ -14,20 +14,6 @@ namespace {
 
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
-
-struct Space {
-    using Vector = ::Vector;
-    Eigen::Index size;
-    Vector zero() const { return Vector::Zero(size); }
-    static double dot(const Vector& a, const Vector& b) { return a.dot(b); }
-    static void add(Vector& y, double s, const Vector& x) { y += s * x; }
-    static void scale(Vector& y, double s) { y *= s; }
-    static void add_to_scaled(Vector& p, double s, const Vector& z) { p = z + s * p; }
-    static double descend(Vector& x, Vector& r, double s, const Vector& p, const Vector& q) {
-        x += s * p, r -= s * q;
-        return r.squaredNorm();
-    }
-};
 
 constexpr int size = 30;
 
@@ -65,7 +51,7 @@ TEST_CASE(
     "conjugate gradients: as many iterations as there are different eigenvalues, preconditioned or not") {
     const Matrix a = symmetric([](int i) { return 1.0 + i % 5; });
     const Vector b = noise(1), x_exact = a.ldlt().solve(b);
-    Space space{size};
+    EigenSpace space{size};
     const krylov::Goal goal(b.norm(), size, exact);
     const Matrix one = Matrix::Identity(size, size),
                  better = symmetric([](int i) { return (i % 2 + 1) / (1.0 + i % 5); });
@@ -83,7 +69,7 @@ TEST_CASE(
 TEST_CASE("conjugate gradients stop when asked to, and where the matrix is not positive definite") {
     const Matrix a = symmetric([](int i) { return i + 1.0; });
     const Vector b = noise(1);
-    Space space{size};
+    EigenSpace space{size};
     const krylov::Goal goal(b.norm(), size, exact);
     const Matrix one = Matrix::Identity(size, size);
     Vector x = space.zero(), r = b, z = space.zero();
@@ -104,7 +90,7 @@ TEST_CASE("conjugate gradients stop when asked to, and where the matrix is not p
 TEST_CASE("MINRES solves what is not definite; its preconditioner shortens the way") {
     const Matrix a = symmetric([](int i) { return (i % 3 ? 1 : -1) * std::pow(10.0, i % 4); });
     const Vector b = noise(3), x_exact = a.partialPivLu().solve(b);
-    Space space{size};
+    EigenSpace space{size};
     const krylov::Goal goal(b.norm(), size, exact);
     const Matrix one = Matrix::Identity(size, size),
                  better = symmetric([](int i) { return std::pow(10.0, -(i % 4)); });
@@ -124,7 +110,7 @@ TEST_CASE("BiCGSTAB and flexible GMRES solve what is not symmetric") {
     a.diagonal().array() += 8;
     const Vector b = noise(5), x_exact = a.partialPivLu().solve(b);
     const Matrix jacobi = a.diagonal().cwiseInverse().asDiagonal();
-    Space space{size};
+    EigenSpace space{size};
     const krylov::Goal goal(b.norm(), size, exact);
     {
         Vector x = noise(6);
