@@ -8,9 +8,9 @@
 #include "coupling/scheme.h"
 #include "io/atomic_file.h"
 #include "io/comparison.h"
-#include "io/signal_guard.h"
 #include "render/png.h"
 #include "render/side_by_side.h"
+#include "run/signal_guard.h"
 #include "scene/suggest.h"
 
 namespace flotsam {

@@ -4,8 +4,8 @@
 
 #include "apps/scene_run.h"
 #include "core/parallel.h"
-#include "io/signal_guard.h"
 #include "render/run_pictures.h"
+#include "run/signal_guard.h"
 #include "scene/suggest.h"
 
 namespace flotsam {

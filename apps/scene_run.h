@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "io/run.h"
 #include "render/run_pictures.h"
+#include "run/run.h"
 #include "scene/scene.h"
 
 namespace flotsam {

@@ -7,7 +7,7 @@
 
 #include "bench/bench.h"
 #include "core/stopwatch.h"
-#include "fluid/grid/projection.h"
+#include "fluid/grid/pressure_solver.h"
 #include "geometry/mesh_surface.h"
 #include "geometry/solid_shape.h"
 #include "linalg/multigrid.h"
@@ -41,6 +41,12 @@ double memory_bandwidth() {
     return best;
 }
 
+// Of conjugate gradients with multigrid [bytes]: the matrix, b, x, r, p, q and the preconditioner.
+std::int64_t solver_memory(const Network<double>& network) {
+    return network.memory() + network.tiling().value_count() * 5 * std::int64_t(sizeof(double)) +
+           Multigrid(network).memory();
+}
+
 // Half-full cubic box with a sphere in it and a smooth velocity: the pressure solve alone, set-up included.
 void bench_pressure(bool quick, const Report& report) {
     const double bandwidth = memory_bandwidth();
@@ -70,22 +76,21 @@ void bench_pressure(bool quick, const Report& report) {
             cells += phi[m] < 0 && obstacles.open_volume[m] > 0;
 
         double iccg = 0;
-        for (const std::string solver : {"iccg", "multigrid"}) {
+        for (const std::string_view solver : {"iccg", "multigrid"}) {
             if (solver == "iccg" && n > 128) continue;  // minutes
             Field<double> potential(tiling, 0), source(tiling, 0);
             MacGrid u = start;
             Stopwatch watch;
             const PressureSystem system = pressure_system(domain, phi, {0, -9.81, 0}, 1000, obstacles);
-            std::array<Field<char>, 3> changed;
-            const ProjectionReport result =
-                project(system, source, 0.01, {solver, {1e-10, 0, 5000}}, u, potential, changed);
+            const PressureUpdate result =
+                solve_pressure(system, source, 0.01, {solver_named(solver), {1e-10, 0, 5000}}, u, potential);
             const double ns = 1e6 * watch.lap() / cells;
             report({fmt::format("{} {}^3, time per liquid cell", solver, n), ns, "ns", iccg, "iccg"});
             report({fmt::format("{} {}^3, iterations", solver, n), double(result.solve.iterations), "1"});
             if (solver == "iccg") iccg = ns;
             if (solver == "multigrid") {
                 report({fmt::format("multigrid {}^3, solver memory per liquid cell", n),
-                        double(Multigrid(system.network).memory()) / cells, "B"});
+                        double(solver_memory(system.network)) / cells, "B"});
                 // What an iteration must move at least: see docs/solver.md.
                 const double bytes = 200.0 * result.solve.iterations;
                 report({fmt::format("multigrid {}^3, share of bandwidth", n), bytes / (1e-9 * ns) / bandwidth,

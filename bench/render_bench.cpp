@@ -6,8 +6,8 @@
 #include "bench/bench.h"
 #include "core/check.h"
 #include "core/stopwatch.h"
-#include "io/run.h"
 #include "render/run_pictures.h"
+#include "run/run.h"
 #include "scene/scene.h"
 
 namespace flotsam {

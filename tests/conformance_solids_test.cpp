@@ -116,7 +116,7 @@ Vec3 momentum_of_bodies(const Run& run) {
     return sum;
 }
 Vec3 place_of(const Run& run, std::size_t s) {
-    const ElasticBody* elastic = elastic_body_of(run.world(), s);
+    const ElasticBody* elastic = body_of(run.world().elastics, s);
     return elastic ? center_of_mass(*elastic) : pose_of(run.world(), run.scenario, s).position;
 }
 

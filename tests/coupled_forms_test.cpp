@@ -49,14 +49,14 @@ elastic = {{ cells = {}, newton_steps = 1, mass_damping = 0.7, stiffness_damping
 const std::string pin = "[[solid.pin]]\nbox = { min = [0, 0.55, 0], max = [1, 1, 1] }\n";
 
 World start(CutCell& scheme, const Scenario& scenario) {
-    World world;
+    World world = world_at_start(scenario);
     scheme.start(world, scenario);
     return world;
 }
 
 World step(const World& now, Scenario scenario, const std::string& solver,
            ElasticCoupling coupling = ElasticCoupling::strong, double dt = 0.01) {
-    scenario.solver.name = solver;
+    scenario.solver.solver = solver_named(solver);
     CutCell scheme(coupling);
     World next = now;
     const StepReport report = scheme.step(now, next, {scenario, now.time, dt, now.step});
@@ -271,11 +271,11 @@ TEST_CASE("the factored form solves the system that its factors make") {
                 row.stiffness = system.solid.lumped[n];
                 squares.solid.rows.push_back(row);
             }
-        SolverSettings settings{"factored", {1e-13, 0, 50000}};
+        SolverSettings settings{Solver::factored, {1e-13, 0, 50000}};
         std::vector<double> p(system.rhs.size()), q = p;
         std::vector<Vec3> v(system.solid.held.size()), w = v;
         CHECK(solve(system, settings, p, v).converged);
-        settings.name = "spd";
+        settings.solver = Solver::spd;
         CHECK(solve(squares, settings, q, w).converged);
         double apart = 0, largest = 0;
         for (std::size_t i = 0; i < p.size(); ++i)
@@ -327,7 +327,7 @@ position = [0.8, 0.4, 0.5]
     };
     const Scenario s =
         parse_scene(text("name = \"spd\"\nalpha = \"auto\"", "corotational", "static"), "a.toml").scenario;
-    CHECK(s.solver.name == "spd");
+    CHECK(s.solver.solver == Solver::spd);
     CHECK(s.solver.alpha == 0);
     CHECK(parse_scene(text("alpha = 0.5", "corotational", "rigid"), "a.toml").scenario.solver.alpha == 0.5);
     CHECK(refusal("name = \"factored\"", "corotational", "static") == "");

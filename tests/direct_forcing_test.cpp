@@ -253,12 +253,12 @@ TEST_CASE("a dam breaks, hits the far wall and calms down, without clumps or exp
 TEST_CASE("angular momentum is conserved when forces act at the particles") {
     for (const BoundaryResponse response : {BoundaryResponse::global, BoundaryResponse::local}) {
         Scenario s = tank_with_ball(slab, 0.4, 0.45, 700);
-        s.liquid.sph.response = response;
+        s.sph.response = response;
         s.solids[0].rigid.velocity = {0.5, -1, 0};
         s.solids[0].slip = 0.2;
         double unaccounted[2] = {0, 0};
         for (const TorqueArm arm : {TorqueArm::contact, TorqueArm::particle}) {
-            s.liquid.sph.torque_arm = arm;
+            s.sph.torque_arm = arm;
             Driver driver(s, make_scheme(s.method));
             driver.start();
             for (int n = 0; n < 60; ++n)
@@ -340,7 +340,7 @@ TEST_CASE("the ledger explains all momentum of liquid and bodies, whatever they 
         for (const Int3 cells : {slab, cube}) {
             Scenario s = tank_with_ball(cells, 0.4, 0.55, 700);
             s.liquid.fills.push_back({make_box({0, 0.4, 0}, {0.2, 0.9, 1}), {1, 0, 0}});
-            s.liquid.sph.response = response;
+            s.sph.response = response;
             s.solids.push_back(solid_of("post", Motion::fixed, solid_box({0.1, 0.6, 2}),
                                         {0.85, 0.3, 0.5 * s.domain.size().z}, 1000));
             s.solids.back().slip = 0.3;
@@ -403,7 +403,7 @@ TEST_CASE("no particle is inside a solid or nearer to a wall than its radius, af
 TEST_CASE("a light ball floats at its draft, a heavy one sinks, with either response") {
     for (const BoundaryResponse response : {BoundaryResponse::global, BoundaryResponse::local}) {
         Scenario light = tank_with_ball({24, 24, 1}, 0.5, 0.5, 500);
-        light.liquid.sph.response = response;
+        light.sph.response = response;
         Driver floats(light, make_scheme(light.method));
         floats.start();
         double height = 0, weight = 0;
@@ -417,7 +417,7 @@ TEST_CASE("a light ball floats at its draft, a heavy one sinks, with either resp
         CHECK(std::abs(height / weight - 0.498) < 0.02);
 
         Scenario heavy = tank_with_ball({24, 24, 1}, 0.5, 0.5, 2000);
-        heavy.liquid.sph.response = response;
+        heavy.sph.response = response;
         Driver sinks(heavy, make_scheme(heavy.method));
         sinks.start();
         while (sinks.world().time < 0.5 - 1e-9) (void)sinks.advance();
@@ -486,7 +486,7 @@ TEST_CASE("slip is the share of its velocity that liquid on a rough floor keeps 
         s.liquid.fills[0].velocity = {1, 0, 0};
         s.domain.walls[y_low].slip = slip;
         s.domain.walls[x_low].kind = s.domain.walls[x_high].kind = WallKind::open;
-        s.liquid.sph.artificial_viscosity = 0;
+        s.sph.artificial_viscosity = 0;
         Driver driver(s, make_scheme(s.method));
         driver.start();
         while (driver.frame() < 1) (void)driver.advance();

@@ -60,7 +60,7 @@ while read -r -a words; do
             arguments=("${words[@]:2}")
             while [[ ${arguments[0]:--} != -* ]] && known "$kind" "${arguments[0]}"; do arguments=("${arguments[@]:1}"); done
             if [[ ${words[*]:1} == "bench "-* ]]; then
-                quick=(pressure puddle dam-break elastic genevaux sph elastic-solve clip)
+                quick=(pressure puddle dam-break elastic genevaux sph elastic-solve clip rigid zarifi)
             fi
             arguments=("${words[1]}" "${arguments[@]}" "${quick[@]}")
             if [[ ${words[*]} != *--quick* ]]; then arguments+=(--quick); fi
@@ -68,10 +68,11 @@ while read -r -a words; do
     esac
     [[ -z ${ran[${arguments[*]}]:-} ]] || continue
     ran[${arguments[*]}]=1
-    status=0
-    "$program" "${arguments[@]}" >output 2>&1 || status=$?
-    if ((status != 0)); then
-        printf 'exit %s: %s\n' "$status" "${words[*]}"
+    trouble=''
+    "$program" "${arguments[@]}" >output 2>&1 || trouble="exit $?"
+    if [[ $command == bench ]] && grep -qwE -- '-?(nan|inf)|not converged' output; then trouble='no numbers'; fi
+    if [[ $trouble ]]; then
+        printf '%s: %s\n' "$trouble" "${words[*]}"
         cat output
         failures=$((failures + 1))
     fi

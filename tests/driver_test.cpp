@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <tuple>
 
 #include "core/state_hash.h"
 #include "coupling/grid_liquid.h"
@@ -243,6 +244,17 @@ TEST_CASE("a duration that is no whole number of frames ends on the frame after 
     for (const auto& [duration, frames] : {std::pair{0.5, 5}, {0.51, 6}, {0.3, 3}, {0.01, 1}}) {
         Run run;
         run.scenario.time.duration = duration;
+        CHECK(run.start().last_frame() == frames);
+    }
+}
+
+TEST_CASE("rounding of duration times frame rate adds no frame") {
+    for (const auto& [duration, fps, frames] :
+         {std::tuple{2.2, 25.0, 55}, {8.3, 30.0, 249}, {8.3, 60.0, 498}}) {
+        CHECK(duration * fps > frames);  // by rounding
+        Run run;
+        run.scenario.time.duration = duration;
+        run.scenario.time.frames_per_second = fps;
         CHECK(run.start().last_frame() == frames);
     }
 }

@@ -12,9 +12,9 @@
 #include "geometry/tet_reader.h"
 #include "io/atomic_file.h"
 #include "io/number_table.h"
-#include "io/run.h"
 #include "io/tet_vtk.h"
 #include "near.h"
+#include "run/run.h"
 #include "saved_state.h"
 #include "scene/scene.h"
 #include "scratch_folder.h"
@@ -152,6 +152,43 @@ TEST_CASE("pins hold, handles pull, loads push, and a squeezed cube springs back
             if (world.step == 1) CHECK(last < 0.8);
         });
     CHECK(last > 0.9);
+}
+
+TEST_CASE("a pin turns about the middle of its box, by spin and by keyframes") {
+    const std::string pin = "[[solid.pin]]\nbox = { min = [0.34, 0.2, 0.3], max = [0.36, 0.56, 0.7] }\n";
+    const Vec3 start{0.5, 0.4, 0.5}, middle{0.35, 0.38, 0.5};
+    for (const std::string turning : {"spin = [2, 0, 0]\n",
+                                      "[[solid.pin.keyframe]]\ntime = 0\nmove = [0, 0, 0]\n"
+                                      "[[solid.pin.keyframe]]\ntime = 0.5\nmove = [0, 0, 0]\n"
+                                      "rotation = { axis = [1, 0, 0], degrees = 57.29577951308232 }\n"}) {
+        const Scene scene =
+            parse_scene(jelly("elastic = { cells = [4, 2, 2] }\n" + pin + turning), "test.toml");
+        Driver driver(scene.scenario, make_scheme("cut-cell"));
+        driver.start();
+        while (driver.frame() < 3) driver.advance();
+        const Rotation turn = Rotation::about({1, 0, 0}, 2 * driver.world().time);
+        const ElasticBody& body = driver.world().elastics[0];
+        int held = 0;
+        for (std::size_t n = 0; n < body.position.size(); ++n) {
+            const Vec3 rest = body.mesh->rest.nodes[n];
+            if (rest.x > -0.149) continue;
+            ++held;
+            CHECK(length(body.position[n] - middle - turn * (rest + start - middle)) < 1e-9);
+        }
+        CHECK(held == 9);
+    }
+}
+
+TEST_CASE("the pressure of a load acts on what lies within its box, and on no more") {
+    const Scene scene = parse_scene(jelly("elastic = { cells = [3, 3, 3] }\n[[solid.load]]\npressure = 100\n"
+                                          "box = { min = [0.3, 0.54, 0.3], max = [0.46, 0.56, 0.7] }\n"),
+                                    "test.toml");
+    const ElasticProperties& elastic = scene.scenario.solids[0].elastic;
+    const std::vector<Vec3>& nodes = elastic.mesh->rest.nodes;
+    Vec3 area;
+    for (const Int3& t : elastic.loads[0].triangles)
+        area += cross(nodes[t.y] - nodes[t.x], nodes[t.z] - nodes[t.x]) / 2;
+    CHECK(length(area - Vec3{0, 0.1 * 0.3, 0}) < 1e-12);  // a row of cells on top
 }
 
 TEST_CASE("a run that is restored goes on with the same bits") {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -153,6 +154,21 @@ TEST_CASE("primitive shapes know their distance") {
     CHECK(wave->bounds().high.y == near(0.6).relative(1e-12));
 }
 
+TEST_CASE("a wave's distance is measured across it, not upwards") {
+    const double amplitude = 0.1, wavelength = 2, k = 2 * std::numbers::pi / wavelength;
+    const ShapePtr wave = make_level(0.5, amplitude, wavelength);
+    for (const double x : {0.0, 0.2, 0.5, 1.3, 1.5})
+        for (const double d : {-1e-3, 1e-3, 1e-2}) {
+            CAPTURE(x);
+            const double slope = -amplitude * k * std::sin(k * x);
+            const Vec3 off = Vec3{-slope, 1, 0} * (d / std::sqrt(1 + slope * slope));
+            const double most =
+                amplitude * k * k * d * d;  // the largest curvature times the distance squared
+            CHECK(wave->distance(Vec3{x, 0.5 + amplitude * std::cos(k * x), 0} + off) ==
+                  near(d).absolute(most));
+        }
+}
+
 TEST_CASE("every format gives the same closed mesh") {
     const TriangleMesh mesh = cube();
     CHECK(boundary_edge_count(mesh) == 0);
@@ -175,6 +191,16 @@ TEST_CASE("OBJ polygons become fans and negative numbers count back") {
     CHECK(square.triangles.size() == 2);
     CHECK(boundary_edge_count(square) == 4);
     CHECK(surface_area(square) == near(1).relative(1e-12));
+}
+
+TEST_CASE("welding drops triangles that become lines, whichever two corners meet") {
+    const double tolerance = 1e-6, near_by = 1e-7;
+    const TriangleMesh mesh{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, near_by}},
+                            {{0, 1, 2}, {0, 3, 1}, {1, 0, 3}, {0, 1, 3}}};
+    const TriangleMesh welded = weld(mesh, tolerance);
+    CHECK(welded.vertices.size() == 3);
+    REQUIRE(welded.triangles.size() == 1);
+    CHECK(welded.triangles[0] == Int3{0, 1, 2});
 }
 
 TEST_CASE("broken mesh files are refused with a reason") {

@@ -1,5 +1,5 @@
 // A run that tells on itself: what it counts, and what it says about that when it ends.
-#include "io/health.h"
+#include "run/health.h"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +9,7 @@
 
 #include "geometry/solid_shape.h"
 #include "io/atomic_file.h"
+#include "io/audit.h"
 #include "sim/measure.h"
 #include "tests/program_says.h"
 #include "tests/scratch_folder.h"
@@ -95,6 +96,8 @@ TEST_CASE("a run that is well has nothing to report") {
     column(audit, "particles.pushed_farthest")[3] = 0.1;
     column(audit, "particles.reseeded")[3] = 40;
     column(audit, "sealed.removed_volume")[3] = 1e-5;
+    column(audit, "liquid.volume")[3] = 0.6;  // the rest is spray
+    column(audit, "liquid.droplet_volume")[3] = 0.4;
     CHECK(health_of(audit, s).empty());
     CHECK(health_of(NumberTable{{"time"}, {{}}}, s).empty());  // it was stopped before the first step
 }
@@ -133,6 +136,31 @@ TEST_CASE("each kind of trouble is told with how much of it there was, when, and
         for (const std::string& part : kind.said) CHECK(contains(text, part));
         CHECK(!notes[0].advice.empty());
     }
+}
+
+TEST_CASE("the audit gives particles that were put elsewhere the momentum of that") {
+    const ScratchFolder scratch;
+    const Scenario s = test::tank({10, 10, 10}, 0.5);
+    Driver driver(s, make_scheme("cut-cell"));
+    driver.start();
+    const double dt = 0.02;
+    StepReport report;
+    report.ledger.pushed.add({0.03, -0.02, 0.01});
+    report.ledger.pushed.add({0.01, 0, 0});
+    report.ledger.reseeded.velocity = {1, 2, -3};
+    Audit audit(scratch / "audit.csv", s);
+    audit.on_start(driver.world(), 0);
+    audit.on_step(driver.world(), report, dt);
+    audit.on_finish(driver.world(), 0, true);
+    const NumberTable table = read_number_table(scratch / "audit.csv");
+    const auto vector = [&](const std::string& name) {
+        return Vec3{table.find(name + ".x")->front(), table.find(name + ".y")->front(),
+                    table.find(name + ".z")->front()};
+    };
+    const double mass = s.particle_mass();
+    CHECK(table.find("particles.pushed")->front() == 2);
+    CHECK(length(vector("particles.pushed_momentum") - Vec3{0.04, -0.02, 0.01} * (mass / dt)) < 1e-9 * mass);
+    CHECK(length(vector("particles.reseeded_momentum") - Vec3{1, 2, -3} * mass) < 1e-9 * mass);
 }
 
 TEST_CASE("what ends a run ends with its health, over all of it, also after a stop in between") {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every #include in src, of headers too, goes where the table in docs/architecture.md allows: to the folders in its
 # row, and to what those may include. Static linking would not notice: a header that only defines types needs no
-# link. Large libraries are in no header.
+# link. Large libraries are in no header. Scenes know no method: of coupling they see scheme.h alone.
 set -euo pipefail
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -23,6 +23,8 @@ check() {  # FOLDER with src/ and docs/: prints what is wrong
         to=${to%%/*}
         [[ ${allowed[$from]:-} == *" $to "* ]] || echo "src/$path: $line: ${from} may not include ${to}"
     done < <(cd "$root/src" && grep -rE '^ *#include "[a-z_]+/' --include='*.h' --include='*.cpp' .  | sed 's|^\./||')
+    (cd "$root" && grep -rEn '^ *#include "coupling/' --include='*.h' --include='*.cpp' src/scene |
+        grep -v '"coupling/scheme.h"' | sed 's/$/: scenes know no method: add a fact to Capabilities/') || true
     (cd "$root" && grep -rEn '^ *#include <(tbb|oneapi|openvdb|bullet|bt|hdf5|H5|embree|toml|CLI)' --include='*.h' src apps) |
         sed 's/$/: large libraries stay out of headers/' || true
 }
@@ -32,13 +34,15 @@ sandbox=$(mktemp -d)
 trap 'rm -rf "$sandbox"' EXIT
 mkdir -p "$sandbox/docs" "$sandbox/apps"
 cp "$source_dir/docs/architecture.md" "$sandbox/docs"
-for folder in core geometry fluid solid; do mkdir -p "$sandbox/src/$folder"; done
+for folder in core geometry fluid solid scene; do mkdir -p "$sandbox/src/$folder"; done
 echo '#include "core/vec.h"' >"$sandbox/src/fluid/through_another.h"
 echo '#include "fluid/liquid.h"' >"$sandbox/src/solid/sideways.h"
 echo '#include "solid/solid.h"' >"$sandbox/src/core/upwards.cpp"
 echo '#include <openvdb/openvdb.h>' >"$sandbox/src/geometry/heavy.h"
+printf '#include "coupling/%s.h"\n' scheme marker_springs >"$sandbox/src/scene/knows_a_method.cpp"
 found=$(check "$sandbox")
-[[ $(grep -c . <<<"$found") == 3 && $found == *sideways.h* && $found == *upwards.cpp* && $found == *heavy.h* ]] ||
+[[ $(grep -c . <<<"$found") == 4 && $found == *sideways.h* && $found == *upwards.cpp* && $found == *heavy.h* &&
+    $found == *marker_springs.h* ]] ||
     { printf 'this test does not see what it should:\n%s\n' "$found"; exit 1; }
 
 wrong=$(check "$source_dir")

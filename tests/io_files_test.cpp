@@ -10,7 +10,7 @@
 #include "io/atomic_file.h"
 #include "io/csv_log.h"
 #include "io/ply.h"
-#include "io/progress.h"
+#include "run/progress.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"
 

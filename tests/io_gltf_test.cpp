@@ -190,7 +190,7 @@ TEST_CASE("transforms of moving solids are written per frame, and go on after a 
     };
     const std::filesystem::path csv = scratch.path() / "t.csv", glb_file = scratch.path() / "s.glb";
     World world;
-    world.bodies = bodies_at_start(scenario);
+    world.bodies = bodies_at_start(scenario.solids).bodies;
     {
         TransformLog log(csv, glb_file, scenario);
         log.on_start(world, 0);
@@ -198,7 +198,7 @@ TEST_CASE("transforms of moving solids are written per frame, and go on after a 
     }
     // The checkpoint was of frame 3: frames 4 and 5 are written again.
     World again;
-    again.bodies = bodies_at_start(scenario);
+    again.bodies = bodies_at_start(scenario.solids).bodies;
     step_to(again, 0.3);
     {
         TransformLog log(csv, glb_file, scenario);

@@ -57,33 +57,43 @@ TEST_CASE(
                  better = symmetric([](int i) { return (i % 2 + 1) / (1.0 + i % 5); });
     for (const Matrix* m : {&one, &better}) {
         Vector x = noise(2), r = b - a * x, z = space.zero();
+        krylov::ConjugateDirections at(space, r, r.norm());
         const krylov::Outcome outcome =
-            krylov::conjugate_gradients(space, times(a), times(*m), x, r, r.norm(), z, goal);
+            krylov::conjugate_gradients(space, times(a), times(*m), x, z, at, goal);
         CHECK((x - x_exact).norm() < 1e-9 * x_exact.norm());
         CHECK(outcome.iterations == (m == &one ? 5 : 2));  // M^-1 A has the eigenvalues 1 and 2
         CHECK(outcome.residual <= goal.wanted);
-        CHECK((r - (b - a * x)).norm() < 1e-9 * b.norm());
+        CHECK((at.r - (b - a * x)).norm() < 1e-9 * b.norm());
     }
 }
 
-TEST_CASE("conjugate gradients stop when asked to, and where the matrix is not positive definite") {
+TEST_CASE("conjugate gradients go on from where they were left, and end where A is not positive definite") {
     const Matrix a = symmetric([](int i) { return i + 1.0; });
     const Vector b = noise(1);
     EigenSpace space{size};
     const krylov::Goal goal(b.norm(), size, exact);
     const Matrix one = Matrix::Identity(size, size);
-    Vector x = space.zero(), r = b, z = space.zero();
-    const auto halfway = [&](double residual) { return residual < 0.01 * b.norm(); };
-    const krylov::Outcome outcome =
-        krylov::conjugate_gradients(space, times(a), times(one), x, r, r.norm(), z, goal, halfway);
-    CHECK(outcome.stopped);
-    CHECK(outcome.residual < 0.01 * b.norm());
-    CHECK(outcome.residual > goal.wanted);
+    const auto solved = [&](std::initializer_list<double> stops) {
+        Vector x = space.zero(), z = space.zero();
+        krylov::ConjugateDirections at(space, b, b.norm());
+        for (const double stop : stops) {
+            krylov::Goal rough = goal;
+            rough.wanted = stop * b.norm();
+            const krylov::Outcome outcome =
+                krylov::conjugate_gradients(space, times(a), times(one), x, z, at, rough);
+            CHECK(outcome.residual <= rough.wanted);
+            CHECK(outcome.residual > goal.wanted);
+        }
+        (void)krylov::conjugate_gradients(space, times(a), times(one), x, z, at, goal);
+        return std::pair{x, at.iterations};
+    };
+    const auto [straight, iterations] = solved({});
+    CHECK(solved({0.1, 0.01}) == std::pair{straight, iterations});
 
     const Matrix wrong = -a;
-    x = space.zero(), r = b;
-    CHECK(krylov::conjugate_gradients(space, times(wrong), times(one), x, r, r.norm(), z, goal).iterations ==
-          0);
+    Vector x = space.zero(), z = space.zero();
+    krylov::ConjugateDirections at(space, b, b.norm());
+    CHECK(krylov::conjugate_gradients(space, times(wrong), times(one), x, z, at, goal).iterations == 0);
     CHECK(x.norm() == 0);
 }
 
@@ -133,6 +143,28 @@ TEST_CASE("BiCGSTAB and flexible GMRES solve what is not symmetric") {
         CHECK((x - x_exact).norm() < 1e-9 * x_exact.norm());
         CHECK(outcome.iterations == calls);
         if (most_directions == size) CHECK(outcome.iterations <= size);
+    }
+}
+
+TEST_CASE("BiCGSTAB: as many iterations as there are different eigenvalues, preconditioned or not") {
+    const Matrix basis = Matrix::Identity(size, size) + 0.1 * any_matrix(), back = basis.inverse();
+    const auto with_eigenvalues = [&](const auto& value) {
+        Vector d(size);
+        for (int i = 0; i < size; ++i) d[i] = value(i);
+        return Matrix(basis * d.asDiagonal() * back);
+    };
+    const Matrix a = with_eigenvalues([](int i) { return 1.0 + i % 5; });
+    const Vector b = noise(1), x_exact = a.partialPivLu().solve(b);
+    CHECK((a - a.transpose()).norm() > 0.1 * a.norm());
+    EigenSpace space{size};
+    const krylov::Goal goal(b.norm(), size, exact);
+    const Matrix one = Matrix::Identity(size, size),
+                 better = with_eigenvalues([](int i) { return (i % 2 + 1) / (1.0 + i % 5); });
+    for (const Matrix* m : {&one, &better}) {
+        Vector x = noise(2);
+        const krylov::Outcome outcome = krylov::bicgstab(space, times(a), times(*m), x, b - a * x, goal);
+        CHECK((x - x_exact).norm() < 1e-9 * x_exact.norm());
+        CHECK(outcome.iterations == (m == &one ? 5 : 2));  // A M^-1 has the eigenvalues 1 and 2
     }
 }
 

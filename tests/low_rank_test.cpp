@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "core/random.h"
-#include "linalg/kept_unknowns.h"
+#include "linalg/coupled_solver.h"
 #include "near.h"
 #include "validate/case_tools.h"
 
@@ -91,6 +91,21 @@ std::vector<double> random_values(const Network<double>& network, std::uint64_t 
     return v;
 }
 
+// Bodies with these modes; their velocities are nobody's business here.
+SolidSystem bodies_with(const LowRank<double>& modes) {
+    SolidSystem solids;
+    solids.rigid.interface = modes;
+    return solids;
+}
+
+SolveReport solve_by_multigrid(const Network<double>& network, const LowRank<double>& modes,
+                               const std::vector<double>& b, std::vector<double>& x,
+                               const SolveTolerance& tolerance) {
+    Multigrid multigrid(network, modes);
+    const SolidSystem solids = bodies_with(modes);
+    return EliminatedSolve(network, solids, multigrid, b, x, tolerance).finish();
+}
+
 double product(const std::vector<double>& a, const std::vector<double>& b) {
     double sum = 0;
     for (std::size_t n = 0; n < a.size(); ++n) sum += a[n] * b[n];
@@ -105,8 +120,7 @@ TEST_CASE("multigrid solves a network with rank-6 terms, however light the bodie
         const Pool pool(24, compliance);
         const std::vector<double> b = random_values(pool.network, 1);
         std::vector<double> x(b.size(), 0.0);
-        Multigrid solver(pool.network, pool.modes);
-        const SolveReport report = solver.solve(b, x, {1e-10, 0, 100});
+        const SolveReport report = solve_by_multigrid(pool.network, pool.modes, b, x, {1e-10, 0, 100});
         CAPTURE(compliance);
         CHECK(report.converged);
         if (compliance == 0) plain = report.iterations;
@@ -118,7 +132,7 @@ TEST_CASE("multigrid solves a network with rank-6 terms, however light the bodie
     }
 }
 
-TEST_CASE("a solve that was stopped or ran out of iterations says so, and how exact its x is") {
+TEST_CASE("a solve that was left or ran out of iterations says so, and how exact its x is") {
     const Pool pool(24, 5);
     const std::vector<double> b = random_values(pool.network, 1);
     const double size = std::sqrt(product(b, b));
@@ -127,26 +141,30 @@ TEST_CASE("a solve that was stopped or ran out of iterations says so, and how ex
         for (std::size_t n = 0; n < rest.size(); ++n) rest[n] -= b[n];
         return std::sqrt(product(rest, rest)) / size;
     };
-    Multigrid solver(pool.network, pool.modes);
+    Multigrid multigrid(pool.network, pool.modes);
+    const SolidSystem solids = bodies_with(pool.modes);
     std::vector<double> x(b.size(), 0.0);
-    const SolveReport paused = solver.solve(b, x, {1e-10, 0, 100}, {1e-2, [] { return true; }});
-    CHECK(!paused.converged);
-    CHECK(paused.stopped);
-    CHECK(paused.residual < 1e-2);
-    CHECK(std::abs(paused.residual - left(x)) < 1e-6 * left(x));
-    // Asked and told to go on, it does.
-    const SolveReport whole = solver.solve(b, x, {1e-10, 0, 100}, {1e-4, [] { return false; }});
+    EliminatedSolve rough(pool.network, solids, multigrid, b, x, {1e-10, 0, 100});
+    rough.improve(1e-2);
+    CHECK(rough.residual() < 1e-2);
+    CHECK(rough.residual() > 1e-4);
+    CHECK(std::abs(rough.residual() - left(x)) < 1e-6 * left(x));
+    // Taken up again, it goes on as if it had never been left.
+    const SolveReport whole = rough.finish();
     CHECK(whole.converged);
-    CHECK(!whole.stopped);
+    std::vector<double> straight(b.size(), 0.0);
+    const SolveReport at_once = solve_by_multigrid(pool.network, pool.modes, b, straight, {1e-10, 0, 100});
+    CHECK(whole.iterations == at_once.iterations);
+    CHECK(x == straight);
 
     // Both solvers, without rank-6 terms and with them: the residual is that of x.
     const LowRank<double> none;
     for (const bool iccg : {false, true})
         for (const LowRank<double>* modes : {&pool.modes, &none}) {
-            Multigrid own(pool.network, *modes);
             const auto solve = [&](const SolveTolerance& tolerance) {
                 x.assign(b.size(), 0.0);
-                return iccg ? solve_iccg(pool.network, *modes, b, x, tolerance) : own.solve(b, x, tolerance);
+                return iccg ? solve_iccg(pool.network, *modes, b, x, tolerance)
+                            : solve_by_multigrid(pool.network, *modes, b, x, tolerance);
             };
             const SolveReport cut_off = solve({1e-10, 0, 2});
             CHECK(!cut_off.converged);
@@ -154,8 +172,9 @@ TEST_CASE("a solve that was stopped or ran out of iterations says so, and how ex
             if (modes == &pool.modes) CHECK(std::abs(cut_off.residual - left(x)) < 1e-6 * left(x));
             CHECK(solve({1e-10, 0, 500}).converged);
             std::vector<double> nothing(b.size(), 0.0), y = b;
-            const SolveReport trivial = iccg ? solve_iccg(pool.network, *modes, nothing, y, {1e-10, 0, 500})
-                                             : own.solve(nothing, y, {1e-10, 0, 500});
+            const SolveReport trivial =
+                iccg ? solve_iccg(pool.network, *modes, nothing, y, {1e-10, 0, 500})
+                     : solve_by_multigrid(pool.network, *modes, nothing, y, {1e-10, 0, 500});
             CHECK(trivial.converged);
             CHECK(product(y, y) == 0);
         }
@@ -179,7 +198,7 @@ namespace {
 
 // The bodies' motions as unknowns of their own: what they are eliminated to is J C J^T. Their equation is
 // solved only as well as is asked for.
-struct KeptBodies final : KeptUnknowns {
+struct KeptBodies final : MomentumOperator {
     const LowRank<double>& modes;
     std::vector<SixBySix<double>> inertia;
     mutable int asked = 0;
@@ -206,15 +225,17 @@ struct KeptBodies final : KeptUnknowns {
                 at(out, body, i) = scale * sum;
             }
     }
-    void add_outflow(std::span<const Vec3> d, std::span<double> y) const override {
-        for (const auto& e : modes.entries())
-            for (int k = 0; k < 6; ++k) y[e.cell] += e.flux[k] * at(d, e.group, k);
+    // Two nodes a body: one for its velocity, one for its spin.
+    InterfaceMap interface(std::int64_t tiles) const {
+        std::vector<InterfaceEntry> entries;
+        for (const auto& e : modes.entries()) {
+            entries.push_back({e.cell, 2 * e.group, {e.flux[0], e.flux[1], e.flux[2]}});
+            entries.push_back({e.cell, 2 * e.group + 1, {e.flux[3], e.flux[4], e.flux[5]}});
+        }
+        return {tiles, 2 * modes.groups(), std::move(entries)};
     }
-    void impulse(std::span<const double> x, std::span<Vec3> w) const override {
-        std::fill(w.begin(), w.end(), Vec3{});
-        for (const auto& e : modes.entries())
-            for (int k = 0; k < 6; ++k) at(w, e.group, k) += e.flux[k] * x[e.cell];
-    }
+    bool exact() const override { return false; }
+    void hold(std::span<Vec3>) const override {}
     void multiply(std::span<const Vec3> d, std::span<Vec3> w) const override { times(inertia, d, w, 1); }
     void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const override {
         // Too much and too little in turn.
@@ -236,24 +257,26 @@ TEST_CASE("unknowns that are kept and only roughly solved for come out as if the
 
         KeptBodies::times(pool.modes.compliance(), push, free, 1);
         std::vector<double> flux(b.size(), 0.0), expected(b.size(), 0.0), x(b.size(), 0.0);
-        kept.add_outflow(free, flux);
+        SolidSystem solids;
+        solids.to_impulse = 1;
+        solids.nodes.momentum = &kept;
+        solids.nodes.interface = kept.interface(pool.network.tiling().tile_count());
+        solids.nodes.from.resize(push.size());
+        solids.nodes.push = push;
+        solids.add_outflow({{}, free}, 1, flux);
         for (std::size_t n = 0; n < b.size(); ++n) flux[n] = b[n] - flux[n];
-        Multigrid eliminating(pool.network, pool.modes);
-        const SolveReport plain = eliminating.solve(flux, expected, {1e-11, 0, 100});
+        const SolveReport plain =
+            solve_by_multigrid(pool.network, pool.modes, flux, expected, {1e-11, 0, 100});
 
-        AddedGuess guess;
-        guess.entries = pool.modes.entries();
-        guess.compliance = pool.modes.compliance();
-        const LowRank<double> none;
-        Multigrid keeping(pool.network, none, nullptr, guess);
-        const SolveReport report = solve(keeping, kept, b, push, x, d, {1e-11, 0, 100});
+        Multigrid multigrid(pool.network, pool.modes);
+        const SolveReport report =
+            solve_keeping_nodes(pool.network, solids, multigrid, b, x, d, {1e-11, 0, 100});
         CHECK(report.converged);
         CHECK(report.iterations <= 2 * plain.iterations);  // errors as large as they may be
         std::vector<double> difference(x.size());
         for (std::size_t n = 0; n < x.size(); ++n) difference[n] = x[n] - expected[n];
         CHECK(std::sqrt(product(difference, difference)) < 1e-8 * std::sqrt(product(expected, expected)));
-        std::vector<Vec3> given(d.size()), wanted(d.size());
-        kept.impulse(expected, given);
+        std::vector<Vec3> given = solids.node_impulse(expected), wanted(d.size());
         for (std::size_t n = 0; n < d.size(); ++n) given[n] += push[n];
         KeptBodies::times(pool.modes.compliance(), given, wanted, 1);
         for (std::size_t n = 0; n < d.size(); ++n) CHECK(length(d[n] - wanted[n]) < 1e-7 * length(wanted[n]));
@@ -327,9 +350,9 @@ TEST_CASE("light bodies packed side by side, sharing all of their cells, hardly 
     const LowRank<double> modes(tiling.tile_count(), std::move(entries), std::move(compliance));
     const std::vector<double> b = random_values(pool.network, 1);
     std::vector<double> x(b.size(), 0.0);
-    const int plain = Multigrid(pool.network).solve(b, x, {1e-10, 0, 100}).iterations;
+    const int plain = solve_by_multigrid(pool.network, {}, b, x, {1e-10, 0, 100}).iterations;
     std::fill(x.begin(), x.end(), 0.0);
-    const SolveReport report = Multigrid(pool.network, modes).solve(b, x, {1e-10, 0, 100});
+    const SolveReport report = solve_by_multigrid(pool.network, modes, b, x, {1e-10, 0, 100});
     CHECK(report.converged);
     CHECK(report.iterations <= 2 * plain);
 }

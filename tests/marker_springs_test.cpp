@@ -36,7 +36,7 @@ Solid& add_ball(Scenario& s, Vec3 at, double radius, double density) {
     solid.start.position = at;
     solid.spring.net = std::make_shared<SpringNet>(single_node(solid.shape, radius, density));
     s.solids.push_back(solid);
-    fit_repulsion(s.solids.back().spring, s, highest_pressure(s));
+    fit_repulsion(s.solids.back().spring, marked_liquid(s), highest_pressure(s));
     return s.solids.back();
 }
 
@@ -50,7 +50,7 @@ Solid& add_cube(Scenario& s, Vec3 at, double edge, double spacing, double densit
         std::make_shared<SpringNet>(spring_lattice(solid.shape, spacing, {density, stiffness, 0.2}));
     solid.shape.mesh = solid.spring.net->mesh;
     s.solids.push_back(solid);
-    fit_repulsion(s.solids.back().spring, s, highest_pressure(s));
+    fit_repulsion(s.solids.back().spring, marked_liquid(s), highest_pressure(s));
     return s.solids.back();
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("marker-springs: nodes and cells are pushed alike, whatever share of t
         world.springs[0].position[0] += Vec3{0.03, 0, 0.02};  // into the water
         const CellRanges cells = sort_into_cells(world.liquid.particles, s.domain, *world.liquid.tiling);
         const Repulsion r = repel_markers(world.springs, s.solids, world.liquid.particles, cells,
-                                          world.liquid.velocity, s.domain, s.liquid.density, 0.004);
+                                          world.liquid.velocity, s.domain, marked_liquid(s), 0.004);
         Vec3 sum;
         double scale = 0;
         for (const auto& nodes : r.on_node) {
@@ -359,7 +359,8 @@ TEST_CASE("spring scenes: few keys are enough; mistakes are told, weak repulsion
     CHECK(springs.net->total_mass() == near(4).relative(1e-12));
     CHECK(springs.repulsion > 0);
     CHECK(springs.repulsion_damping > 0);
-    CHECK(penetration(springs, plain.scenario, highest_pressure(plain.scenario)) < springs.radius);
+    CHECK(penetration(springs, marked_liquid(plain.scenario), highest_pressure(plain.scenario)) <
+          springs.radius);
 
     CHECK(refusal(cube + "stiffness = 1e4\n").find("needs its density") != std::string::npos);
     CHECK(refusal(cube + "density = 500\n").find("needs its stiffness") != std::string::npos);
@@ -425,7 +426,7 @@ TEST_CASE(
     const double markers = 8 / s.domain.cell_volume(), spacing = solid.net->spacing;
     for (const double pressure : {500.0, 3000.0, 9000.0}) {
         CAPTURE(pressure);
-        const double depth = penetration(solid, s, pressure), nearest = solid.radius - depth;
+        const double depth = penetration(solid, marked_liquid(s), pressure), nearest = solid.radius - depth;
         // What a node does to all markers beyond a plane, across it: over shells of equal distance, each with
         // the mean of the cosine.
         double push = 0;

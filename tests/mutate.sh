@@ -5,7 +5,7 @@ set -euo pipefail
 
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 list=${FLOTSAM_MUTATIONS:-$root/tests/mutations.txt}
-work=$root/build-mutate  # tree/: the copy; build/: its build; logs/; results.tsv: one line per verdict
+work=$root/build-mutate  # tree/: the copy, built as usual in tree/build/; logs/; results.tsv: one line per verdict
 results=$work/results.tsv
 
 least_faults=40  # fewer say little about the tests
@@ -131,24 +131,24 @@ restore_tree() {
         mkdir -p "$(dirname "$work/tree/$path")"
         cp "$root/$path" "$work/tree/$path"
     done <"$kept"
-    (cd "$work/tree" && find . -type f -printf '%P\n') | sort | comm -23 - <(sort "$kept") |
+    (cd "$work/tree" && find . -path ./build -prune -o -type f -printf '%P\n') | sort | comm -23 - <(sort "$kept") |
         while IFS= read -r path; do rm "$work/tree/$path"; done
 }
 
 build() {  # LOG
-    FLOTSAM_BUILD_DIR=$work/build timeout --foreground -k 10 3600 "$work/tree/flotsam" build >>"$1" 2>&1
+    FLOTSAM_BUILD_DIR=$work/tree/build timeout --foreground -k 10 3600 "$work/tree/flotsam" build >>"$1" 2>&1
 }
 
 run_test() {  # TEST SECONDS LOG: exit code of the test; 124 or 137 when it took longer
     local group part command
     split_test "$1"
     if [[ -f $work/tree/tests/$group.cpp ]]; then
-        command=("$work/build/tests/flotsam_tests" --no-intro --abort-after=1 "--source-file=*$group.cpp" "--test-case=*$part*")
+        command=("$work/tree/build/tests/flotsam_tests" --no-intro --abort-after=1 "--source-file=*$group.cpp" "--test-case=*$part*")
     else
         command=("$work/tree/tests/$group.sh")
     fi
     printf '\n--- %s\n' "$1" >>"$3"
-    (cd "$work/build/tests" && FLOTSAM_BINARY=$work/build/flotsam timeout --foreground -k 10 "$2" "${command[@]}") >>"$3" 2>&1
+    (cd "$work/tree/build/tests" && FLOTSAM_BINARY=$work/tree/build/flotsam timeout --foreground -k 10 "$2" "${command[@]}") >>"$3" 2>&1
 }
 
 # --- Verdicts -------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@
 
 #include <numbers>
 
-#include "fluid/grid/projection.h"
+#include "fluid/grid/pressure_solver.h"
+#include "fluid/grid/pressure_stages.h"
 #include "fluid/grid/surface.h"
 #include "geometry/solid_shape.h"
 #include "near.h"
@@ -36,18 +37,17 @@ struct Setting {
 };
 
 // One projection of water at rest: nothing moves. Returns what the solids feel.
-ProjectionReport check_rest(const Setting& s, const Field<double>& phi) {
+PressureUpdate check_rest(const Setting& s, const Field<double>& phi) {
     const PressureSystem system = pressure_system(s.domain, phi, {0, -9.81, 0}, 1000, s.obstacles);
     MacGrid u;
     for (auto& component : u) component = Field<double>(s.tiling, 0);
     Field<double> potential(s.tiling, 0), source(s.tiling, 0);
-    std::array<Field<char>, 3> changed;
-    ProjectionReport report = project(system, source, 0.01, {}, u, potential, changed);
+    PressureUpdate report = solve_pressure(system, source, 0.01, {}, u, potential);
     CHECK(report.solve.converged);
     double fastest = 0;
     for (int axis = 0; axis < 3; ++axis)
         for (std::int64_t n = 0; n < s.tiling->value_count(); ++n)
-            if (changed[axis][n]) fastest = std::max(fastest, std::abs(u[axis][n]));
+            if (report.changed[axis][n]) fastest = std::max(fastest, std::abs(u[axis][n]));
     CHECK(fastest < 1e-6);
     return report;
 }
@@ -91,11 +91,11 @@ TEST_CASE(
             Field<double> phi(s.tiling, outside_distance(s.domain));
             for_each_cell(*s.tiling, s.domain.cells,
                           [&](Int3 c, std::int64_t n) { phi[n] = s.domain.cell_center(c).y - level; });
-            const ProjectionReport report = check_rest(s, phi);
+            const PressureUpdate report = check_rest(s, phi);
             const double weight = 1000 * 9.81 * enclosed_volume(shape.mesh);
-            CHECK(report.loads[0].force.y == near(weight).relative(1e-10));
-            CHECK(std::abs(report.loads[0].force.x) < 1e-3 * weight);
-            CHECK(std::abs(report.loads[0].force.z) < 1e-3 * weight);
+            CHECK(report.loads.solids[0].force.y == near(weight).relative(1e-10));
+            CHECK(std::abs(report.loads.solids[0].force.x) < 1e-3 * weight);
+            CHECK(std::abs(report.loads.solids[0].force.z) < 1e-3 * weight);
         }
 }
 
@@ -115,13 +115,12 @@ TEST_CASE("a sloping surface that a solid pierces is solved to no divergence, by
             for (std::int64_t n = 0; n < s.tiling->value_count(); ++n) u[axis][n] = test::noise(3 * n + axis);
         }
         Field<double> potential(s.tiling, 0), source(s.tiling, 0);
-        std::array<Field<char>, 3> changed;
-        const SolverSettings settings{solver ? "iccg" : "multigrid", {1e-11, 0, 500}};
-        const ProjectionReport report = project(system, source, 0.01, settings, u, potential, changed);
+        const SolverSettings settings{solver ? Solver::iccg : Solver::multigrid, {1e-11, 0, 500}};
+        const PressureUpdate report = solve_pressure(system, source, 0.01, settings, u, potential);
         CHECK(report.solve.converged);
         CHECK(report.solve.iterations <= (solver ? 200 : 25));
         CHECK(report.largest_divergence < 1e-5);
-        force[solver] = report.loads[0].force;
+        force[solver] = report.loads.solids[0].force;
     }
     CHECK(length(force[0] - force[1]) < 1e-6 * length(force[0]));
 }
@@ -146,11 +145,11 @@ TEST_CASE(
                 const Vec3 p = s.domain.cell_center(c);
                 phi[n] = p.y - (left(p) ? 0.7 : 0.31);
             });
-            const ProjectionReport report = check_rest(s, phi);
+            const PressureUpdate report = check_rest(s, phi);
             // The load is the difference of the two sides' hydrostatic forces, per metre of width.
             if (turn == 0) {
                 const double load = 0.5 * 1000 * 9.81 * (0.7 * 0.7 - 0.31 * 0.31);
-                CHECK(report.loads[0].force.x == near(load).relative(2e-3));
+                CHECK(report.loads.solids[0].force.x == near(load).relative(2e-3));
             }
         }
 }
@@ -181,6 +180,23 @@ TEST_CASE("no particle enters a solid or passes through it, however thin and fas
                 if (shape.mesh.vertices.size() == 8 && !beside) CHECK(start.y * end.y > 0);
             }
         }
+}
+
+TEST_CASE("a particle that meets a face slides on along it as far as it wanted to go that way") {
+    Domain domain;
+    domain.cells = {20, 20, 20};
+    domain.h = 0.05;
+    const SolidShape slab = solid_box({0.8, 0.2, 0.8});
+    const Pose pose{{0.5, 0.4, 0.5}, Rotation::about({1, 0.5, 2}, 0.3)};
+    const std::vector<Obstacle> obstacles{{slab.distance, pose, pose, 1.0, {}, nullptr}};
+    const Confines confines(domain, obstacles);
+    for (int i = 0; i < 50; ++i) {
+        // In the slab's coordinates, whose upper face is at 0.1: from above it into it.
+        const Vec3 from{0.2 * test::noise(i), 0.105, 0.2 * test::noise(i + 1000)};
+        const Vec3 to = from + Vec3{0.06 * test::noise(i + 2000), -0.03, 0.06 * test::noise(i + 3000)};
+        const Vec3 end = pose.to_body(confines.stop(pose.to_world(from), pose.to_world(to)));
+        CHECK(length(end - Vec3{to.x, 0.1 + confines.gap(), to.z}) < 1e-9);
+    }
 }
 
 TEST_CASE("no particle slips under a solid that stands on the floor, or between it and a wall") {
@@ -216,8 +232,7 @@ TEST_CASE("a piston pushes exactly the liquid it displaces out of a brim-full ta
     MacGrid u;
     for (auto& component : u) component = Field<double>(s.tiling, 0);
     Field<double> potential(s.tiling, 0), source(s.tiling, 0);
-    std::array<Field<char>, 3> changed;
-    const ProjectionReport report = project(system, source, dt, {}, u, potential, changed);
+    const PressureUpdate report = solve_pressure(system, source, dt, {}, u, potential);
     CHECK(report.solve.converged);
     double out = 0;
     for (int i = 0; i < 20; ++i)
@@ -225,7 +240,7 @@ TEST_CASE("a piston pushes exactly the liquid it displaces out of a brim-full ta
             out += u[1](i, 20, k) * s.obstacles.open_face[1](i, 20, k) * s.domain.h * s.domain.h;
     CHECK(report.largest_divergence < 1e-4);
     CHECK(out == near(speed * 1.0).relative(1e-8));  // its speed times the tank's cross-section
-    CHECK(report.loads[0].force.x < 0);              // and the liquid resists
+    CHECK(report.loads.solids[0].force.x < 0);       // and the liquid resists
 }
 
 TEST_CASE("a particle under a ball that comes down on the floor is squeezed out, not swallowed") {
@@ -360,7 +375,7 @@ TEST_CASE("water at rest turns an immersed solid as a push at the middle of its 
         Field<double> phi(s.tiling, outside_distance(s.domain));
         for_each_cell(*s.tiling, s.domain.cells,
                       [&](Int3 c, std::int64_t k) { phi[k] = s.domain.cell_center(c).y - 0.9; });
-        const SolidLoad load = check_rest(s, phi).loads[0];
+        const SolidLoad load = check_rest(s, phi).loads.solids[0];
         const Vec3 middle = tilted.to_world(enclosed_moments(shape.mesh).center);
         const Vec3 weight{0, 1000 * 9.81 * enclosed_volume(shape.mesh), 0};
         const Box box = bounds(shape.mesh);
@@ -376,6 +391,19 @@ TEST_CASE("water at rest turns an immersed solid as a push at the middle of its 
     }
 }
 
+TEST_CASE("a pressure that is the same everywhere neither pushes nor turns a solid") {
+    for (const SolidShape& shape : shapes()) {
+        const Setting s({20, 20, 20}, shape, tilted, tilted, 0.01);
+        const Field<double> phi(s.tiling, -1), potential(s.tiling, 1000);
+        const PressureSystem system = pressure_system(s.domain, phi, {}, 1000, s.obstacles);
+        const SolidLoad load = interface_loads(system, potential, 0.01).solids[0];
+        const double all = 1000 * load.wetted_area;
+        CHECK(all > 1000 * 0.2);  // the smallest has 0.33 m^2
+        CHECK(length(load.force) < 1e-12 * all);
+        CHECK(length(load.torque) < 1e-12 * all);
+    }
+}
+
 TEST_CASE("a side wall that water stands against pushes back with the triangle of its pressure") {
     // A plate from side to side keeps the water on the left, so that no other wall makes up for mistakes.
     const Setting s({16, 16, 16}, solid_box({0.125, 2, 2}), {{0.5625, 0.5, 0.5}, {}},
@@ -388,7 +416,7 @@ TEST_CASE("a side wall that water stands against pushes back with the triangle o
             const Vec3 p = s.domain.cell_center(c);
             phi[n] = p.x < 0.6 ? p.y - level : outside_distance(s.domain);
         });
-        const double pushed = check_rest(s, phi).wall_impulse.x / 0.01;
+        const double pushed = check_rest(s, phi).loads.wall_impulse.x / 0.01;
         CHECK(std::abs(pushed / (0.5 * 9810 * level * level) - 1) < 1e-5);
     }
 }

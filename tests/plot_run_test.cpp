@@ -10,10 +10,10 @@
 
 #include "core/check.h"
 #include "io/atomic_file.h"
-#include "io/run.h"
 #include "plot/gallery.h"
 #include "plot/run_charts.h"
 #include "plot/validation_charts.h"
+#include "run/run.h"
 #include "tests/near.h"
 #include "tests/program_says.h"
 #include "tests/scratch_folder.h"

@@ -7,10 +7,10 @@
 #include <fstream>
 
 #include "io/atomic_file.h"
-#include "io/run.h"
 #include "render/camera.h"
 #include "render/png.h"
 #include "render/run_pictures.h"
+#include "run/run.h"
 #include "tests/program_says.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"

@@ -153,7 +153,7 @@ TEST_CASE("bodies are restored to the last bit, their masses from the scenario")
         solid.rigid.spin = {1, 2, 3};
         scenario.solids.push_back(solid);
     }
-    std::vector<RigidBody> bodies = bodies_at_start(scenario);
+    std::vector<RigidBody> bodies = bodies_at_start(scenario.solids).bodies;
     REQUIRE(bodies.size() == 2);
     CHECK(bodies[1].solid == 2);
     CHECK(bodies[1].mass == near(1800).relative(1e-12));

@@ -8,6 +8,7 @@
 
 #include "core/state_hash.h"
 #include "solid/rigid/convex_decomposition.h"
+#include "solid/rigid/support.h"
 #include "tests/near.h"
 #include "tests/rigid_worlds.h"
 
@@ -290,4 +291,62 @@ TEST_CASE("a ball rebounds as high at long steps as at short ones") {
                 const double extra = g * dt * dt / 8;
                 CHECK(top == near(e * e * (height + extra) - extra).relative(1e-12));
             }
+}
+
+TEST_CASE("friction between two solids is the geometric mean of theirs, whichever comes first") {
+    for (const bool swapped : {false, true}) {
+        RigidWorld world;
+        world.add(solid_box({2, 1, 2}), {{0, -0.5, 0}, {}}, Motion::fixed, swapped ? 0.8 : 0.2);
+        world.add(solid_box({1, 1, 1}), {{0, 0.5, 0}, {}}, Motion::rigid, swapped ? 0.2 : 0.8);
+        world.walls.closed.fill(false);
+        const std::vector<PlacedSolid> placed{{world.solids[0].start, {}}, {world.solids[1].start, {}}};
+        const std::vector<Contact> contacts =
+            ContactShapes(world.solids, {}).find(placed, world.walls, 0.01, 0);
+        CHECK(contacts.size() == 4);
+        for (const Contact& contact : contacts) CHECK(contact.friction == near(0.4).relative(1e-12));
+    }
+}
+
+TEST_CASE("a body moves alike seen from its shape's origin and from its centre of mass") {
+    RigidWorld world;
+    world.add(solid_box({1, 1, 1}), {{0.3, 0.2, -0.5}, Rotation::about({1, 2, 3}, 0.7)});
+    world.last().rigid.mass.center = {0.2, -0.1, 0.3};
+    world.last().rigid.velocity = {1, 2, 3};
+    world.last().rigid.spin = {-2, 0.5, 4};
+    const RigidBody body = make_rigid_body(0, world.last().rigid, world.last().start);
+    const PlacedSolid placed = place_solids(world.solids, {body}, 0, 0.01).front();
+    for (const Vec3 p : {Vec3{}, Vec3{1, 0, 0}, Vec3{-0.3, 2, 0.4}})
+        CHECK(length(placed.motion.at(p - placed.pose.position) - twist_of(body).at(p - body.center)) <
+              1e-12);
+}
+
+TEST_CASE("what a piece shows in the direction of one of its faces or edges is all of it") {
+    using Kind = ConvexPiece::Kind;
+    const Vec3 half{0.3, 0.4, 0.2};
+    struct Shown {
+        Kind kind;
+        Vec3 direction;  // in the piece's own coordinates
+        std::size_t corners;
+    };
+    for (const Shown& shown : {Shown{Kind::sphere, {1, 2, 3}, 1},
+                               {Kind::capsule, {1, 0, 2}, 2},
+                               {Kind::box, {0, 0, -1}, 4},
+                               {Kind::box, {1, 0, 0}, 4},
+                               {Kind::cylinder, {0, 1, 0}, 8},
+                               {Kind::cylinder, {0, -1, 0}, 8},
+                               {Kind::cylinder, {3, 0, 1}, 2},
+                               {Kind::cone, {0, -1, 0}, 8},
+                               {Kind::cone, {2 * half.y, half.x, 0}, 2}}) {
+        CAPTURE(int(shown.kind));
+        const Pose pose{{0.1, 0.2, 0.3}, Rotation::about({1, 1, 0}, 0.8)};
+        const Support support(ConvexPiece{shown.kind, pose, half, {}});
+        const Vec3 direction = pose.rotation * shown.direction;
+        const std::vector<Vec3> corners = support.face(direction);
+        REQUIRE(corners.size() == shown.corners);
+        for (const Vec3& corner : corners)
+            CHECK(dot(corner, direction) ==
+                  near(dot(support.farthest(direction), direction)).absolute(1e-12));
+        if (corners.size() > 2)  // counter-clockwise seen from outside
+            CHECK(dot(cross(corners[1] - corners[0], corners[2] - corners[0]), direction) > 0);
+    }
 }

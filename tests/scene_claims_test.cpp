@@ -169,3 +169,20 @@ TEST_CASE("relative to a start below zero, a root mean square is still positive"
     CHECK(judge(claim, {{0, -50}, {1, -50}, {2, -50}}).holds());
     CHECK_FALSE(judge(claim, {{0, -50}, {1, 100}, {2, -100}}).holds());
 }
+
+TEST_CASE("what stays as it was is exactly 1 relative to its start, however it is summed up") {
+    for (const Claim::Over over : {Claim::Over::every, Claim::Over::mean, Claim::Over::max, Claim::Over::min,
+                                   Claim::Over::rms, Claim::Over::final}) {
+        const Claim claim{
+            .what = "x", .says = "", .min = 1, .max = 1, .relative_to_start = true, .over = over};
+        for (int n = 1; n < 200; ++n) {
+            CAPTURE(n);
+            const double value = n % 2 ? 1.0 / n : -0.3 * n;  // of many, x * (1 / x) is not 1
+            std::vector<std::pair<double, double>> samples(20);
+            for (int step = 0; step < 20; ++step) samples[step] = {0.1 * step, value};
+            CHECK(judge(claim, samples).holds());
+            samples.back().second *= 1 + 1e-12;
+            CHECK(judge(claim, samples).holds() == (over == Claim::Over::min));  // the least is 1 still
+        }
+    }
+}

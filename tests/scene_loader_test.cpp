@@ -133,7 +133,7 @@ TEST_CASE("defaults of the table of keys are the defaults of the settings") {
     CHECK(s.liquid.flip_share == defaults.liquid.flip_share);
     CHECK(s.liquid.reseed == defaults.liquid.reseed);
     CHECK(s.liquid.seed == defaults.liquid.seed);
-    CHECK(s.solver.name == defaults.solver.name);
+    CHECK(s.solver.solver == defaults.solver.solver);
     CHECK(s.solver.tolerance.relative == defaults.solver.tolerance.relative);
     CHECK(s.solver.tolerance.max_iterations == defaults.solver.tolerance.max_iterations);
     for (const Wall& wall : s.domain.walls) {
@@ -668,9 +668,9 @@ TEST_CASE("the estimate counts cells and particles") {
     Scenario sph = scene.scenario;
     sph.method = "direct-forcing";
     sph.liquid.carrier = Carrier::sph;
-    sph.liquid.sph.speed_of_sound = 100;
+    sph.sph.speed_of_sound = 100;
     const double slow = estimate(sph, scene.output).seconds_per_frame;
-    sph.liquid.sph.speed_of_sound = 200;
+    sph.sph.speed_of_sound = 200;
     CHECK(slow > 10 * e.seconds_per_frame);
     CHECK(estimate(sph, scene.output).seconds_per_frame == near(2 * slow).relative(0.01));
 }
@@ -737,6 +737,10 @@ TEST_CASE("scenes of Becker 2009 have the particles that Table 1 gives") {
 TEST_CASE("the nearest word is suggested, far ones are not") {
     CHECK(nearest_word("densty", {"density", "seed"}) == "density");
     CHECK(nearest_word("xyzzy", {"density", "seed"}).empty());
+    // Two letters swapped are one mistake: of so short a word more are not forgiven.
+    CHECK(nearest_word("sede", {"density", "seed"}) == "seed");
+    CHECK(nearest_word("szie", {"level", "size"}) == "size");
+    CHECK(nearest_word("dees", {"density", "seed"}).empty());
     check_contains(suggestion("xyzzy", {"density", "seed"}), "density, seed");
 }
 

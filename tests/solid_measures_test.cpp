@@ -123,10 +123,7 @@ TEST_CASE("a point of a solid is followed as the solid moves and deforms") {
         const Scene scene = parse_scene(text(method, how, at), "point.toml");
         REQUIRE(scene.probes.size() == 3);
         CHECK(scene.probes[1].name == "P.y");
-        World world;
-        world.bodies = bodies_at_start(scene.scenario);
-        world.springs = springs_at_start(scene.scenario);
-        world.elastics = elastics_at_start(scene.scenario);
+        World world = world_at_start(scene.scenario);
         const auto place = [&] {
             Vec3 p;
             for (int axis = 0; axis < 3; ++axis) p[axis] = measure(scene.probes[axis], world, scene.scenario);
@@ -352,7 +349,7 @@ TEST_CASE("an elastic body's energy in the gravity field is its weight times its
     block.start.position = {0.5, 0.7, 0.5};
     s.solids.push_back(block);
     World world;
-    world.elastics = elastics_at_start(s);
+    world.elastics = bodies_at_start(s.solids).elastics;
     const double weight = 9.81 * block.elastic.mesh->total_mass();
     CHECK(std::abs(quantity("elastic.potential_energy", world, s) - weight * 0.7) < 1e-9 * weight);
 }
@@ -369,7 +366,7 @@ TEST_CASE("exported solids carry the velocity of each of their points") {
     crate.rigid.spin = {3, 1, 2};
     s.solids.push_back(crate);
     World world;
-    world.bodies = bodies_at_start(s);
+    world.bodies = bodies_at_start(s.solids).bodies;
     OutputSettings output;
     output.surface = output.volume = false;
     const ScratchFolder folder;

@@ -5,14 +5,19 @@
 
 namespace flotsam {
 
-Tiling::Tiling(Int3 cells, std::vector<Int3> tiles)
+Tiling::Tiling(Int3 cells, std::vector<Int3> tiles, std::vector<Int3> halo,
+               std::shared_ptr<const HaloExchange> exchange)
     : cells_(cells),
       table_size_{cells.x / side + 1, cells.y / side + 1,
                   cells.z / side + 1},  // index n is a face of cell n-1
       tiles_(std::move(tiles)),
+      owned_(std::ssize(tiles_)),
+      exchange_(std::move(exchange)),
       table_(std::size_t(table_size_.x) * table_size_.y * table_size_.z, -1) {
-    std::sort(tiles_.begin(), tiles_.end(),
-              [](Int3 a, Int3 b) { return std::tie(a.z, a.y, a.x) < std::tie(b.z, b.y, b.x); });
+    const auto before = [](Int3 a, Int3 b) { return std::tie(a.z, a.y, a.x) < std::tie(b.z, b.y, b.x); };
+    std::sort(tiles_.begin(), tiles_.end(), before);
+    std::sort(halo.begin(), halo.end(), before);
+    tiles_.insert(tiles_.end(), halo.begin(), halo.end());
     for (std::size_t slot = 0; slot < tiles_.size(); ++slot) {
         const Int3 t = tiles_[slot];
         FLOTSAM_CHECK(t.x >= 0 && t.y >= 0 && t.z >= 0);

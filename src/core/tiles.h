@@ -5,11 +5,16 @@
 //   Field<T>   one value per cell of those tiles; elsewhere it reads as its background value
 //
 // A cell (i, j, k) also names its three low faces; the high faces of the last cells have index n, so valid
-// indices run from 0 to n inclusive on every axis. A tile is also the unit in which a domain can be split
-// among processes.
+// indices run from 0 to n inclusive on every axis.
+//
+// A tile is also the unit in which a domain can be split among processes: each owns some tiles and keeps
+// copies of those around them, its halo. Loops and sums run over what is owned (for_each_tile, sum_over_tiles
+// and the like), neighbours may be in the halo, and exchange() fills it after a field was written. On one
+// process everything is owned and exchange() does nothing.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -20,6 +25,15 @@
 
 namespace flotsam {
 
+class Tiling;
+
+// Copies the values of halo tiles from those who own them.
+class HaloExchange {
+  public:
+    virtual ~HaloExchange() = default;
+    virtual void fill(const Tiling& tiling, std::byte* values, std::size_t bytes_per_tile) const = 0;
+};
+
 class Tiling {
   public:
     static constexpr int side = 8;
@@ -27,12 +41,16 @@ class Tiling {
 
     Tiling() : Tiling({1, 1, 1}, {}) {}
     // `cells` of the whole domain; `tiles`: coordinates (cell / 8) of the tiles that exist, in any order.
-    Tiling(Int3 cells, std::vector<Int3> tiles);
+    // `halo`: those that others own.
+    Tiling(Int3 cells, std::vector<Int3> tiles, std::vector<Int3> halo = {},
+           std::shared_ptr<const HaloExchange> exchange = nullptr);
 
     Int3 cells() const { return cells_; }  // of the whole domain
     std::int64_t tile_count() const { return static_cast<std::int64_t>(tiles_.size()); }
+    std::int64_t owned_count() const { return owned_; }  // the first so many
     std::int64_t value_count() const { return tile_count() * cells_per_tile; }
-    const std::vector<Int3>& tiles() const { return tiles_; }  // sorted by z, then y, then x
+    const std::vector<Int3>& tiles() const { return tiles_; }  // sorted by z, then y, then x; then the halo
+    const HaloExchange* halo_exchange() const { return exchange_.get(); }
     Int3 first_cell(std::int64_t slot) const { return tiles_[slot] * side; }
 
     // Index of a cell's value in every field of this tiling, or -1 where there is no tile.
@@ -57,6 +75,8 @@ class Tiling {
   private:
     Int3 cells_, table_size_;
     std::vector<Int3> tiles_;
+    std::int64_t owned_;
+    std::shared_ptr<const HaloExchange> exchange_;
     std::vector<std::int32_t> table_;       // slot of each tile of the domain, or -1
     std::vector<std::int32_t> neighbours_;  // six per tile
 };
@@ -133,6 +153,30 @@ class TileView {
     T background_;
 };
 
+// Fills a field's halo, when neighbours shall read what was written.
+template <class T>
+void exchange(Field<T>& field) {
+    const Tiling& tiling = field.tiling();
+    if (tiling.halo_exchange())
+        tiling.halo_exchange()->fill(tiling, reinterpret_cast<std::byte*>(field.values().data()),
+                                     Tiling::cells_per_tile * sizeof(T));
+}
+
+// Calls body(slot) for every tile, in parallel.
+template <class Body>
+void for_each_tile(const Tiling& tiling, std::int64_t grain, const Body& body) {
+    parallel_for(tiling.owned_count(), grain, body);
+}
+// Sum and maximum of term(slot) over tiles; the sum in a fixed order.
+template <class T, class Term>
+T sum_over_tiles(const Tiling& tiling, std::int64_t grain, const Term& term) {
+    return fixed_sum<T>(tiling.owned_count(), grain, term);
+}
+template <class Term>
+double max_over_tiles(const Tiling& tiling, std::int64_t grain, double least, const Term& term) {
+    return parallel_max(tiling.owned_count(), grain, least, term);
+}
+
 // Calls body(cell, n) for the cells of tile `slot` with indices below `end`; n is the value's index.
 template <class Body>
 void for_each_cell_of_tile(const Tiling& tiling, std::int64_t slot, Int3 end, const Body& body) {
@@ -148,14 +192,13 @@ void for_each_cell_of_tile(const Tiling& tiling, std::int64_t slot, Int3 end, co
 // The same for every tile, in parallel. `end` is cells() for cells and cells() + unit(axis) for faces.
 template <class Body>
 void for_each_cell(const Tiling& tiling, Int3 end, const Body& body) {
-    parallel_for(tiling.tile_count(), 1,
-                 [&](std::int64_t slot) { for_each_cell_of_tile(tiling, slot, end, body); });
+    for_each_tile(tiling, 1, [&](std::int64_t slot) { for_each_cell_of_tile(tiling, slot, end, body); });
 }
 
 // Sum of term(cell, n) over cells, in a fixed order.
 template <class T, class Term>
 T sum_over_cells(const Tiling& tiling, Int3 end, const Term& term) {
-    return fixed_sum<T>(tiling.tile_count(), 1, [&](std::int64_t slot) {
+    return sum_over_tiles<T>(tiling, 1, [&](std::int64_t slot) {
         T sum{};
         for_each_cell_of_tile(tiling, slot, end, [&](Int3 c, std::int64_t n) { sum += term(c, n); });
         return sum;
@@ -164,7 +207,7 @@ T sum_over_cells(const Tiling& tiling, Int3 end, const Term& term) {
 
 template <class Term>
 double max_over_cells(const Tiling& tiling, Int3 end, double least, const Term& term) {
-    return parallel_max(tiling.tile_count(), 1, least, [&](std::int64_t slot) {
+    return max_over_tiles(tiling, 1, least, [&](std::int64_t slot) {
         double m = least;
         for_each_cell_of_tile(tiling, slot, end, [&](Int3 c, std::int64_t n) {
             const double value = term(c, n);

@@ -7,13 +7,6 @@ namespace flotsam {
 
 namespace {
 
-ContactWalls contact_walls(const Domain& domain) {
-    ContactWalls walls{{{}, domain.size()}, {}};
-    for (int side = 0; side < 6; ++side)
-        walls.closed[side] = !domain.open(side) && !(domain.flat() && side / 2 == 2);
-    return walls;
-}
-
 std::vector<double> as_numbers(const std::vector<Impulse>& impulses) {
     std::vector<double> numbers;
     for (const Impulse& i : impulses)
@@ -39,8 +32,8 @@ std::vector<double> impulse_weights(const std::vector<RigidBody>& bodies) {
 
 }  // namespace
 
-std::vector<double> carried_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
-                                 const Field<double>& phi, const Domain& domain, double density) {
+std::vector<double> added_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
+                               const Field<double>& phi, const Domain& domain, double density) {
     std::vector<double> wet(obstacles.list.size(), 0.0), all(obstacles.list.size(), 0.0);
     for (const ObstaclePatch& patch : obstacles.patches) {
         const double area = length(patch.area);
@@ -59,66 +52,56 @@ std::vector<double> carried_mass(const std::vector<RigidBody>& bodies, const Obs
 
 ContactResponse::ContactResponse(const ContactShapes& shapes, const Scenario& scenario,
                                  const std::vector<RigidBody>& before, const std::vector<RigidBody>& bodies,
-                                 const std::vector<double>& carried, double time, double dt)
-    : bodies_(bodies),
-      joints_(scenario.joints),
+                                 const std::vector<double>& added_mass, double time, double dt)
+    : joints_(&scenario.joints),
       dt_(dt),
       // Of what gravity gives a body in a step; or of 1 m/s^2, where there is none.
       tolerance_(1e-4 * std::max(length(scenario.gravity), 1.0) * dt),
       placed_(place_solids(scenario.solids, before, time, dt)),
       // A light body may be thrown much further than its present speed tells.
-      contacts_(shapes.find(placed_, contact_walls(scenario.domain), dt, scenario.domain.h)),
+      contacts_(shapes.find(placed_, {{{}, scenario.domain.size()}, scenario.domain.closed_sides()}, dt,
+                            scenario.domain.h)),
       heavy_(bodies),
       given_(bodies.size()),
       rounds_(impulse_weights(bodies)) {
     // Not the inertia: a ball turns without the water.
-    for (std::size_t b = 0; b < heavy_.size(); ++b) heavy_[b].mass += carried[b];
+    for (std::size_t b = 0; b < heavy_.size(); ++b) heavy_[b].mass += added_mass[b];
 }
 
-ContactResponse::Answer ContactResponse::ask(const std::vector<MovableBody>& movable) const {
+ContactResponse::Answer ContactResponse::ask(const std::vector<Twist>& motion) const {
     std::vector<RigidBody> now = heavy_;
     for (std::size_t b = 0; b < now.size(); ++b) {
-        now[b].velocity = movable[b].motion.velocity;
-        set_spin(now[b], movable[b].motion.spin);
+        now[b].velocity = motion[b].velocity;
+        set_spin(now[b], motion[b].spin);
         apply_impulse(now[b], {-given_[b].linear, -given_[b].angular});
     }
     // From the second round on a few sweeps are enough.
     const ContactEffort effort = found_ ? ContactEffort{50, &*found_} : ContactEffort{};
-    Answer answer{solve_contacts(now, placed_, contacts_, joints_, dt_, effort), 0};
+    Answer answer{solve_contacts(now, placed_, contacts_, *joints_, dt_, effort), 0};
     apply_impulses(now, answer.impulses);
     for (std::size_t b = 0; b < now.size(); ++b) {
         const double size = std::sqrt(heavy_[b].inertia.trace() / heavy_[b].mass);
-        answer.change = std::max({answer.change, length(now[b].velocity - movable[b].motion.velocity),
-                                  size * length(spin_of(now[b]) - movable[b].motion.spin)});
+        answer.change = std::max({answer.change, length(now[b].velocity - motion[b].velocity),
+                                  size * length(spin_of(now[b]) - motion[b].spin)});
     }
     return answer;
 }
 
-double ContactResponse::disagreement(const std::vector<MovableBody>& movable) const {
-    const double change = ask(movable).change;
+double ContactResponse::disagreement(const std::vector<Twist>& motion) const {
+    const double change = ask(motion).change;
     return change < tolerance_ ? 0 : change;
 }
 
-bool ContactResponse::operator()(std::vector<MovableBody>& movable) {
-    Answer answer = ask(movable);
+bool ContactResponse::revise(const std::vector<Twist>& motion) {
+    Answer answer = ask(motion);
     found_ = std::move(answer.impulses);
     if (answer.change < tolerance_) return false;
-    const std::vector<Impulse> next =
-        as_impulses(rounds_.next(as_numbers(given_), as_numbers(found_->on_body)));
-    for (std::size_t b = 0; b < movable.size(); ++b) {
-        const Impulse more{next[b].linear - given_[b].linear, next[b].angular - given_[b].angular};
-        RigidBody body = bodies_[b];
-        body.velocity = movable[b].free.velocity;
-        set_spin(body, movable[b].free.spin);
-        apply_impulse(body, more);
-        movable[b].free = twist_of(body);
-        given_[b] = next[b];
-    }
+    given_ = as_impulses(rounds_.next(as_numbers(given_), as_numbers(found_->on_body)));
     return true;
 }
 
 void ContactResponse::repair(std::vector<RigidBody>& bodies) const {
-    repair_positions(bodies, placed_, contacts_, joints_);
+    repair_positions(bodies, placed_, contacts_, *joints_);
 }
 
 }  // namespace flotsam

@@ -2,14 +2,13 @@
 //
 // The pressure is solved without them; their impulses are found for the velocities that came out, added to
 // what the bodies do without the pressure, and the pressure is solved again, until both agree
-// (docs/decisions/0007).
+// (docs/decisions/0007). The active set is theirs: which contacts press, and how much.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "fluid/grid/obstacles.h"
-#include "fluid/grid/projection.h"
 #include "linalg/anderson.h"
 #include "solid/rigid/contact.h"
 #include "solid/rigid/solve_contacts.h"
@@ -17,28 +16,29 @@
 
 namespace flotsam {
 
-// An estimate of the water that moves with each body: half of what it displaces, as with a sphere, as far as
-// its surface is wet [kg].
-std::vector<double> carried_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
-                                 const Field<double>& phi, const Domain& domain, double density);
+// An estimate of each body's added mass: half of what it displaces, as with a sphere, as far as its surface
+// is wet [kg].
+std::vector<double> added_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
+                               const Field<double>& phi, const Domain& domain, double density);
 
 class ContactResponse {
   public:
     // `before` and `bodies`: in the middle of a step, at `time`, before and after forces other than pressure
-    // and contacts. Impulses are found for bodies that are heavier by `carried`. What is agreed upon does not
-    // depend on that, only how soon: a light body with its own mass alone gets too little of what it needs in
-    // each round.
+    // and contacts. Impulses are found for bodies that are heavier by their added mass. What is agreed upon
+    // does not depend on that, only how soon: a light body with its own mass alone gets too little of what it
+    // needs in each round.
     ContactResponse(const ContactShapes& shapes, const Scenario& scenario,
                     const std::vector<RigidBody>& before, const std::vector<RigidBody>& bodies,
-                    const std::vector<double>& carried, double time, double dt);
+                    const std::vector<double>& added_mass, double time, double dt);
 
-    bool any() const { return !contacts_.empty() || !joints_.empty(); }
-    // A BodyResponse.
-    bool operator()(std::vector<MovableBody>& movable);
+    bool any() const { return !contacts_.empty() || !joints_->empty(); }
+    // Bodies move by `motion`, what was given so far included. Finds what should be given instead, and says
+    // whether that differs: then the pressure must be solved again.
+    bool revise(const std::vector<Twist>& motion);
 
     // By how much they would still change how bodies move, 0 where that is no more than agreement asks for
     // [m/s].
-    double disagreement(const std::vector<MovableBody>& movable) const;
+    double disagreement(const std::vector<Twist>& motion) const;
 
     // What contacts and joints have given to each body.
     const std::vector<Impulse>& given() const { return given_; }
@@ -50,10 +50,9 @@ class ContactResponse {
         ContactImpulses impulses;
         double change;  // of how bodies move [m/s]
     };
-    Answer ask(const std::vector<MovableBody>& movable) const;
+    Answer ask(const std::vector<Twist>& motion) const;
 
-    const std::vector<RigidBody>& bodies_;
-    const std::vector<Joint>& joints_;
+    const std::vector<Joint>* joints_;
     double dt_, tolerance_;
     std::vector<PlacedSolid> placed_;
     std::vector<Contact> contacts_;

@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include <functional>
-
 #include "core/stopwatch.h"
-#include "coupling/contact_response.h"
+#include "coupling/coupled_solve.h"
 #include "coupling/grid_liquid.h"
+#include "coupling/ledger.h"
 #include "fluid/grid/advect.h"
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/friction.h"
 #include "fluid/grid/obstacles.h"
 #include "fluid/grid/particles.h"
-#include "fluid/grid/projection.h"
-#include "fluid/grid/separation.h"
 #include "fluid/grid/sources.h"
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
@@ -25,17 +22,16 @@ namespace flotsam {
 
 namespace {
 
-// Solves beyond the first one in which cells may let go of solids or be filled again.
-constexpr int most_separations = 8;
-
 // How a body moves once friction has acted on it: V' = V + W (f - D (V' - V)), W its inverse mass.
-Twist after_drag(const MovableBody& body, const Drag& drag) {
+Twist after_drag(const RigidBody& body, const Drag& drag) {
     using Matrix = Eigen::Matrix<double, 6, 6>;
+    const Vec3 inverse = inverse_mass(body);
+    const Mat3 inverse_inertia = inverse_inertia_in_world(body);
     Matrix w = Matrix::Zero(), less;
     Eigen::Matrix<double, 6, 1> impulse;
     for (int i = 0; i < 3; ++i) {
-        w(i, i) = body.inverse_mass[i];
-        for (int j = 0; j < 3; ++j) w(3 + i, 3 + j) = body.inverse_inertia.row[i][j];
+        w(i, i) = inverse[i];
+        for (int j = 0; j < 3; ++j) w(3 + i, 3 + j) = inverse_inertia.row[i][j];
     }
     for (int i = 0; i < 6; ++i) {
         impulse(i) = drag.impulse[i];
@@ -43,74 +39,14 @@ Twist after_drag(const MovableBody& body, const Drag& drag) {
     }
     const Eigen::Matrix<double, 6, 1> change =
         (Matrix::Identity() + w * less).partialPivLu().solve(w * impulse);
-    return {body.motion.velocity + Vec3{change(0), change(1), change(2)},
-            body.motion.spin + Vec3{change(3), change(4), change(5)}};
+    const Twist motion = twist_of(body);
+    return {motion.velocity + Vec3{change(0), change(1), change(2)},
+            motion.spin + Vec3{change(3), change(4), change(5)}};
 }
 
-// Liquid cannot start where a solid is.
-void remove_inside(Particles& particles, const World& world, const Scenario& scenario) {
-    if (scenario.solids.empty()) return;
-    std::vector<PlacedShape> shapes;
-    std::vector<Box> reach;
-    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-        shapes.push_back(shape_of(world, scenario, s));
-        reach.push_back(shapes.back().bounds());
-    }
-    const BoxIndex index(reach, scenario.domain, 0);
-    std::vector<char> dead(particles.count(), 0);
-    parallel_for(particles.count(), 4096, [&](std::int64_t i) {
-        const Vec3 p(particles.position[i]);
-        for (const int s : index.near(scenario.domain.cell_of(p)))
-            if (reach[s].contains(p) && shapes[s].distance(p) <= 0) dead[i] = 1;
-    });
-    remove_particles(particles, dead);
-}
-
-// What the bodies received in a step that ends with `next`.
-BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next,
-                       const std::vector<Impulse>& contact, const std::vector<Impulse>& elastic, Vec3 gravity,
-                       double dt) {
-    BodyLedger ledger;
-    for (std::size_t b = 0; b < before.size(); ++b) {
-        const RigidBody& body = next.bodies[b];
-        const Vec3 weight = gravity * (body.mass * dt), liquid = next.loads[body.solid].force * dt;
-        ledger.contact.push_back(contact[b]);
-        ledger.contact.back() += elastic[b];
-        Vec3 rest = body.mass * (body.velocity - before[b].velocity) - weight - liquid - contact[b].linear -
-                    elastic[b].linear;
-        for (int a = 0; a < 3; ++a)
-            if (body.locked[lock_x + a]) ledger.held[a] += rest[a], rest[a] = 0;
-        ledger.gravity += weight;
-        ledger.liquid += liquid;
-        ledger.contacts += ledger.contact[b].linear;  // of elastic ones: what those receive is less by that
-        ledger.unaccounted += rest;
-    }
-    return ledger;
-}
-
-// Adds what the elastic bodies received in a step that gave them the velocities of `next`.
-void add_elastic(BodyLedger& ledger, const World& now, const World& next,
-                 const std::vector<ElasticReceived>& all, const Scenario& scenario, double dt) {
-    for (std::size_t b = 0; b < next.elastics.size(); ++b) {
-        const ElasticBody& body = next.elastics[b];
-        const ElasticReceived& received = all[b];
-        const Vec3 weight = scenario.gravity * (body.mesh->total_mass() * dt);
-        const Vec3 liquid = next.loads[body.solid].force * dt;
-        Vec3 rest = momentum(body) - momentum(now.elastics[b]) - received.outside - received.damping -
-                    received.contacts - liquid;
-        ledger.gravity += weight;
-        ledger.liquid += liquid;
-        ledger.contacts += received.contacts;
-        ledger.contact.push_back({received.contacts, {}});
-        ledger.held += received.outside - weight + received.damping;
-        if (!scenario.solids[body.solid].elastic.pins.empty()) ledger.held += rest, rest = {};
-        ledger.unaccounted += rest;
-    }
-}
-
-// How a body moves, seen from its pose's position.
-Twist motion_of(const MovableBody& body, const Pose& pose) {
-    return {body.motion.at(pose.position - body.center), body.motion.spin};
+// A motion of a body's centre, seen from its pose's position.
+Twist seen_from_pose(const RigidBody& body, const Twist& motion) {
+    return {motion.at(pose_of(body).position - body.center), motion.spin};
 }
 
 }  // namespace
@@ -121,7 +57,8 @@ Capabilities CutCell::capabilities() const {
             .wetted = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
             .open_walls = true,
             .separation = true,
-            .zarifi_rules = true,
+            .faces_by_distance = true,
+            .spheres = true,
             .strong = wet_elastic_.coupling() == ElasticCoupling::strong,
             .comparison = wet_elastic_.coupling() != ElasticCoupling::strong,
             .elastic_variant = wet_elastic_.coupling() != ElasticCoupling::strong};
@@ -141,8 +78,7 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
         dt = std::min(dt, g > 0 ? (std::sqrt(v * v + 4 * g * way) - v) / (2 * g) : v > 0 ? way / v : dt);
     }
     for (const RigidBody& body : world.bodies) {
-        const Box box = bounds(scenario.solids[body.solid].shape.mesh);
-        const double v = length(body.velocity) + length(spin_of(body)) * 0.5 * length(box.high - box.low);
+        const double v = largest_speed(body, bounds(scenario.solids[body.solid].shape.mesh));
         dt = std::min(dt, g > 0 ? (std::sqrt(v * v + 4 * g * h) - v) / (2 * g) : v > 0 ? h / v : dt);
     }
     return dt;
@@ -186,8 +122,8 @@ int elastic_number(const std::vector<ElasticBody>& bodies, std::size_t s) {
 
 }  // namespace
 
-std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const Moment& from,
-                                                const Moment& until) {
+std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const Instant& from,
+                                                const Instant& until) {
     std::vector<Obstacle> list;
     for (std::size_t i = 0; i < scenario.solids.size(); ++i) {
         const Solid& solid = scenario.solids[i];
@@ -217,8 +153,8 @@ std::vector<Obstacle> CutCell::moving_obstacles(const Scenario& scenario, const 
     return list;
 }
 
-std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Moment& from,
-                                             const Moment& until, double dt) {
+std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Instant& from,
+                                             const Instant& until, double dt) {
     std::vector<Obstacle> list = moving_obstacles(scenario, from, until);
     fixed_cuts_.resize(list.size());
     const auto by_rule = [&](const Obstacle& obstacle, CutSolid cut) {
@@ -264,266 +200,151 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Mom
 }
 
 void CutCell::find_surface(World& world, const Scenario& scenario, double dt) {
-    LiquidState& liquid = world.liquid;
-    if (!within_tiles(liquid, scenario.domain)) return;
-    const CellRanges cells = sort_into_cells(liquid.particles, scenario.domain, *liquid.tiling);
-    const Obstacles placed =
-        place_obstacles(cut_obstacles(scenario, {world.time, world.bodies, world.elastics},
-                                      {world.time, world.bodies, world.elastics}, dt),
-                        scenario.domain, liquid.tiling);
-    liquid.open_volume = placed.open_volume;
-    liquid.phi = surface_from_particles(liquid.particles, cells, scenario.domain, liquid.tiling, placed,
-                                        scenario.liquid.spheres)
-                     .phi;
+    const Instant end{world.time, world.bodies, world.elastics};
+    flotsam::find_surface(world.liquid, scenario, cut_obstacles(scenario, end, end, dt));
 }
 
 void CutCell::start(World& world, const Scenario& scenario) {
-    LiquidState& liquid = world.liquid;
-    const Domain& domain = scenario.domain;
-    world.bodies = bodies_at_start(scenario);
     world.support.assign(world.bodies.size(), {});
-    liquid.particles = seed_fills(domain, scenario.liquid);
-    world.elastics = elastics_at_start(scenario);
-    remove_inside(liquid.particles, world, scenario);
-    liquid.tiling = tiling_around(liquid.particles, domain, 6);
-    liquid.potential = Field<double>(liquid.tiling, 0);
-    resize_like_positions(liquid.particles, scenario.liquid.carrier);
-    const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
-    liquid.velocity = particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
-    if (scenario.liquid.carrier == Carrier::markers) liquid.particles.velocity.clear();
+    world.liquid.particles = seed_fills(scenario.domain, scenario.liquid);
+    remove_inside(world.liquid.particles, NearSolids(world, scenario, 0));
+    start_liquid(world.liquid, scenario);
     find_surface(world, scenario, 1 / scenario.time.frames_per_second);
     world.loads.assign(scenario.solids.size(), {});
 }
 
-StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) {
-    const Scenario& scenario = ctx.scenario;
-    const Domain& domain = scenario.domain;
-    const LiquidSettings& settings = scenario.liquid;
-    const LiquidState& old = now.liquid;
-    LiquidState& liquid = next.liquid;
-    const double mass = scenario.particle_mass(), dt = ctx.dt;
-    StepReport report;
-    StepLedger& ledger = report.ledger;
-    Stopwatch watch;
-    const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
+namespace {
 
-    // Half of the way with last step's velocity; some liquid comes in and some goes.  [Zarifi17 Alg. 3, 3]
+// The solids on their way through a step.
+struct SolidStep {
+    bool wet = false;                           // elastic bodies take part in the liquid's solve
+    std::vector<RigidBody> halfway;             // in the middle of the step, before forces
+    std::vector<ElasticBody> halfway_elastics;  // where they are wet
+    std::vector<Impulse> pushed;                // of elastic bodies on each rigid one
+    std::vector<ElasticReceived> received;      // by each elastic one
+    std::vector<SolidImpulse> friction;         // of the liquid on each solid
+};
+
+// Half of the way with last step's velocity. Elastic bodies without liquid go all the way by themselves; what
+// they do to rigid ones is among the forces on those [Zarifi17 Alg. 2].
+SolidStep drift_solids(const World& now, World& next, const StepContext& ctx, ElasticPhase& alone,
+                       StepReport& report) {
+    const Scenario& scenario = ctx.scenario;
+    SolidStep solids;
     next.bodies = now.bodies;
     for (RigidBody& body : next.bodies) {
         hold_until_release(body, scenario.solids[body.solid].rigid, ctx.time);
-        advance(body, 0.5 * dt);
+        advance(body, 0.5 * ctx.dt);
     }
-    const std::vector<RigidBody> halfway = next.bodies;
-    // Elastic bodies without liquid go all the way; what they do to rigid ones is among the forces on those.
-    //                                                                                 [Alg. 2]
-    std::vector<Impulse> pressed(now.bodies.size());
-    std::vector<ElasticReceived> received;
-    const bool wet = !settings.fills.empty() || !settings.emitters.empty();
-    const std::vector<const ElasticProperties*> elastic = elastic_properties(scenario, now.elastics);
-    const bool wet_elastic = wet && !now.elastics.empty();
-    if (wet_elastic) {  //                                                             [Alg. 4, 1]
+    solids.halfway = next.bodies;
+    solids.pushed.resize(now.bodies.size());
+    if (now.elastics.empty()) return solids;
+    solids.wet = !scenario.liquid.fills.empty() || !scenario.liquid.emitters.empty();
+    if (solids.wet) {
         next.elastics = now.elastics;
-        drift(next.elastics, elastic, ctx.time, 0.5 * dt);
-    } else if (!now.elastics.empty()) {
-        ElasticReport alone = elastic_.step(now, next, ctx, pressed);
-        report.elastic_iterations = alone.solver_iterations;
-        report.newton_steps = alone.newton_steps;
-        report.disagreement.newton = alone.disagreement;
-        if (!alone.solved) return report.reject("the elastic solve did not converge");
-        received = std::move(alone.received);
-        stage_done("elastic");
+        drift(next.elastics, elastic_properties(scenario, now.elastics), ctx.time, 0.5 * ctx.dt);
+        solids.halfway_elastics = next.elastics;
+        return solids;
     }
-    const double middle = ctx.time + 0.5 * dt, end = ctx.time + dt;
-    const std::vector<ElasticBody> none, elastic_halfway = wet_elastic ? next.elastics : none;
-    std::vector<Obstacle> solids =
-        cut_obstacles(scenario, {ctx.time, now.bodies, wet_elastic ? now.elastics : none},
-                      {middle, halfway, elastic_halfway}, dt);
+    ElasticReport moved = alone.step(now, next, ctx, solids.pushed);
+    report.elastic_iterations = moved.solver_iterations;
+    report.newton_steps = moved.newton_steps;
+    report.disagreement.newton = moved.disagreement;
+    if (!moved.solved) report.reject("the elastic solve did not converge");
+    solids.received = std::move(moved.received);
+    return solids;
+}
+
+// What the liquid went through on its way.
+struct LiquidFlow {
+    bool closed = true;  // nothing comes or goes
+    Exchange in, out;
+    Displaced pushed;
+};
+
+LiquidFlow carry_liquid(const LiquidState& old, LiquidState& liquid, const StepContext& ctx,
+                        const std::vector<Obstacle>& solids) {
+    const LiquidSettings& settings = ctx.scenario.liquid;
+    const Domain& domain = ctx.scenario.domain;
+    LiquidFlow flow;
+    flow.closed = settings.emitters.empty() && settings.sinks.empty() && !domain.any_open();
     // Where nothing comes or goes, what particles carry is copied only once, when they are sorted.
-    const bool closed = settings.emitters.empty() && settings.sinks.empty() && !domain.any_open();
-    if (closed)
+    if (flow.closed)
         liquid.particles.position = old.particles.position;
     else
         liquid.particles = old.particles;
-    ledger.pushed = advance_particles(liquid.particles, old.velocity, domain, 0.5 * dt, solids);
-    Exchange out, in;
-    if (!closed) {
-        out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
-        in = emit(liquid.particles, domain, settings, ctx.time, dt, middle, solids);
-    }
-    const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
-    liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
-    const CellRanges cells =
-        sort_into_cells(liquid.particles, domain, *liquid.tiling, closed ? &old.particles : nullptr);
-    stage_done("advect");
+    flow.pushed = advance_particles(liquid.particles, old.velocity, domain, 0.5 * ctx.dt, solids);
+    if (flow.closed) return flow;
+    flow.out = drain(liquid.particles, old.velocity, domain, settings, ctx.time);
+    flow.in = emit(liquid.particles, domain, settings, ctx.time, ctx.dt, ctx.time + 0.5 * ctx.dt, solids);
+    return flow;
+}
 
-    // Where do the solids cut the grid now?                                           [Section 4.4.1]
-    Obstacles obstacles = place_obstacles(std::move(solids), domain, liquid.tiling);
-    liquid.open_volume = obstacles.open_volume;
-    stage_done("cut");
+void carry_liquid_on(LiquidState& liquid, const StepContext& ctx, const std::vector<Obstacle>& solids,
+                     LiquidFlow& flow) {
+    const Domain& domain = ctx.scenario.domain;
+    flow.pushed += ctx.scenario.liquid.carrier == Carrier::apic
+                       ? advance_by_own_velocity(liquid.particles, domain, 0.5 * ctx.dt, solids)
+                       : advance_particles(liquid.particles, liquid.velocity, domain, 0.5 * ctx.dt, solids);
+    if (domain.any_open())
+        flow.out +=
+            drain(liquid.particles, liquid.velocity, domain, ctx.scenario.liquid, ctx.time + 0.5 * ctx.dt);
+}
 
-    // Velocity on the faces, from the particles or carried along itself.              [Alg. 3, 4]
-    const bool markers = settings.carrier == Carrier::markers;
-    liquid.velocity = markers ? advect_velocity(old.velocity, domain, liquid.tiling, dt)
-                              : particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
-    if (markers) impose_emitters(liquid.velocity, domain, settings, ctx.time, dt);
-    const MacGrid carried = settings.carrier == Carrier::flip ? liquid.velocity : MacGrid{};
-    const Vec3 momentum_before = momentum(old.particles, old.velocity, domain, mass);
-    stage_done("to_grid");
+MacGrid velocity_on_faces(const LiquidState& old, const LiquidState& liquid, const CellRanges& cells,
+                          const StepContext& ctx) {
+    const Domain& domain = ctx.scenario.domain;
+    if (ctx.scenario.liquid.carrier != Carrier::markers)
+        return particles_to_grid(liquid.particles, cells, domain, liquid.tiling);
+    MacGrid u = advect_velocity(old.velocity, domain, liquid.tiling, ctx.dt);
+    impose_emitters(u, domain, ctx.scenario.liquid, ctx.time, ctx.dt);
+    return u;
+}
 
-    // Where is the surface now?                                                 [Alg. 3, 8; Section 4.5]
-    Surface surface =
-        surface_from_particles(liquid.particles, cells, domain, liquid.tiling, obstacles, settings.spheres);
-    const Field<double> crowding = crowding_source(surface, domain, crowding_time(scenario, dt));
-    liquid.phi = std::move(surface.phi);
-    Field<double> solved_phi = liquid.phi;
-    ledger.droplets = count_droplets(liquid.phi, cells, domain);
-    include_thin_liquid(solved_phi, cells, domain, scenario.gravity, liquid.open_volume);
-    close_voids(solved_phi, obstacles, domain, scenario.particle_volume() * double(liquid.particles.count()));
-    stage_done("surface");
-
-    // One solve: incompressibility, gravity and the free surface together.            [Alg. 3, 5-7 and 9]
-    ledger.friction = apply_wall_friction(liquid.velocity, solved_phi, domain, settings.density, dt);
-    std::vector<MovableBody> movable;
-    for (const RigidBody& body : next.bodies) {
-        movable.push_back({body.solid, body.center, inverse_mass(body), inverse_inertia_in_world(body),
-                           twist_of(body), twist_of(body)});
-        obstacles.list[body.solid].motion = motion_of(movable.back(), pose_of(body));
-    }
+// Friction of the liquid, gravity, and what elastic bodies without liquid pushed.
+void apply_forces(std::vector<RigidBody>& bodies, MacGrid& u, const Field<double>& phi, Obstacles& obstacles,
+                  const StepContext& ctx, SolidStep& solids, StepLedger& ledger) {
+    const Domain& domain = ctx.scenario.domain;
+    const double density = ctx.scenario.liquid.density, dt = ctx.dt;
+    ledger.friction = apply_wall_friction(u, phi, domain, density, dt);
+    for (const RigidBody& body : bodies)
+        obstacles.list[body.solid].motion = seen_from_pose(body, twist_of(body));
     // Liquid sticks to solids as they move after it has pulled at them: a light ball would otherwise be spun
     // by the layer around it from side to side, ever faster.
-    for (const MovableBody& body : movable)
-        if (const auto drag = obstacle_drag(liquid.velocity, solved_phi, obstacles, body.obstacle,
-                                            body.center, domain, settings.density, dt)) {
-            MovableBody dragged = body;
-            dragged.motion = after_drag(body, *drag);
-            obstacles.list[body.obstacle].motion =
-                motion_of(dragged, pose_of(*body_of(next.bodies, std::size_t(body.obstacle))));
-        }
-    std::vector<SolidImpulse> solid_friction(scenario.solids.size());
-    ledger.friction += apply_obstacle_friction(liquid.velocity, solved_phi, obstacles, domain,
-                                               settings.density, dt, solid_friction);
-    for (std::size_t b = 0; b < movable.size(); ++b) {
-        RigidBody& body = next.bodies[b];
-        const SolidImpulse& rubbed = solid_friction[body.solid];
-        apply_impulse(body, {scenario.gravity * (body.mass * dt) + rubbed.linear + pressed[b].linear,
+    for (const RigidBody& body : bodies)
+        if (const auto drag = obstacle_drag(u, phi, obstacles, body.solid, body.center, domain, density, dt))
+            obstacles.list[body.solid].motion = seen_from_pose(body, after_drag(body, *drag));
+    solids.friction.resize(ctx.scenario.solids.size());
+    ledger.friction += apply_obstacle_friction(u, phi, obstacles, domain, density, dt, solids.friction);
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+        RigidBody& body = bodies[b];
+        const SolidImpulse& rubbed = solids.friction[body.solid];
+        const Impulse& pushed = solids.pushed[b];
+        apply_impulse(body, {ctx.scenario.gravity * (body.mass * dt) + rubbed.linear + pushed.linear,
                              rubbed.angular + cross(pose_of(body).position - body.center, rubbed.linear) +
-                                 pressed[b].angular});
-        movable[b].free = movable[b].motion = twist_of(body);
+                                 pushed.angular});
     }
-    const std::vector<RigidBody> pushed = next.bodies;
-    if (!pushed.empty() && !contact_shapes_) contact_shapes_.emplace(scenario.solids, scenario.joints);
-    const std::vector<double> carried_along =
-        carried_mass(pushed, obstacles, solved_phi, domain, settings.density);
-    std::optional<ContactResponse> contacts;
-    std::optional<Separation> separation;
-    std::array<Field<char>, 3> changed;
-    ProjectionReport projection;
-    liquid.potential = old.potential;
-    const MacGrid unsolved = settings.separation ? liquid.velocity : MacGrid{};
-    const std::vector<MovableBody> unmoved = movable;
-    int iterations = 0;
-    for (int round = 0;; ++round) {
-        if (!pushed.empty())
-            // Before gravity: what a body at rest gains in a step is not an approach to rebound from.
-            contacts.emplace(*contact_shapes_, scenario, halfway, pushed, carried_along, middle, dt);
-        Field<double> phi = solved_phi;
-        if (separation) separation->release(phi);
-        PressureSystem system =
-            pressure_system(domain, std::move(phi), scenario.gravity, settings.density, obstacles);
-        if (!pushed.empty() && leave_out_slits(system, liquid.open_volume))
-            system =
-                pressure_system(domain, std::move(system.phi), scenario.gravity, settings.density, obstacles);
-        if (wet_elastic)  //                                                            [Eq. 5.14]
-            wet_elastic_.begin(scenario, now, next.elastics, halfway, middle, dt, movable);
-        projection = project(
-            system, crowding, dt, scenario.solver, liquid.velocity, liquid.potential, changed,
-            {&movable, contacts && contacts->any() ? BodyResponse(std::ref(*contacts)) : BodyResponse{},
-             wet_elastic ? &wet_elastic_ : nullptr});
-        iterations = projection.solve.iterations += iterations;
-        if (!settings.separation || !projection.solve.converged) break;
-        if (!separation) separation.emplace(system);
-        const std::int64_t changes = separation->judge(system, liquid.potential, dt, liquid.velocity, changed,
-                                                       movable, wet_elastic_.equation().velocity());
-        if (round == most_separations) report.disagreement.separation = changes;
-        if (changes == 0 || round == most_separations) break;
-        liquid.velocity = unsolved;
-        movable = unmoved;
-    }
-    report.solve = projection.solve;
-    if (wet_elastic) {
-        report.newton_steps = wet_elastic_.equation().newton_steps();
-        report.disagreement.newton = wet_elastic_.disagreement();
-        if (wet_elastic_.equation().failed()) return report.reject("the elastic solve did not converge");
-        if (scenario.time.retry && !wet_elastic_.equation().settled())
-            return report.reject("the elastic solve did not settle");
-    }
-    if (!report.solve.converged) return report.reject("the pressure solve did not converge");
-    if (projection.crusher >= 0)
-        return report.give_up(
-            "'" + scenario.solids[projection.crusher].name +
-            "' closes on liquid that has no way out: all around it is full, and liquid does "
-            "not give way.\n  Leave room for air, open a side of the domain, or let the "
-            "solid stop earlier.");
-    if (contacts && !projection.contacts_agreed)
-        report.disagreement.contacts = contacts->disagreement(movable);
-    if (wet_elastic) {
-        pressed = wet_elastic_.pushed();
-        for (std::size_t b = 0; b < next.elastics.size(); ++b) {
-            received.push_back(wet_elastic_.equation().received(b));
-            next.elastics[b].velocity = wet_elastic_.velocity(b);
-            Obstacle& obstacle = obstacles.list[next.elastics[b].solid];
-            Deformation deformation = *obstacle.deformation;
-            deformation.velocity = skin_velocity(next.elastics[b]);
-            obstacle.deformation = std::make_shared<Deformation>(std::move(deformation));
-        }
-    }
-    report.largest_divergence = projection.largest_divergence;
-    ledger.removed_volume = projection.removed_flux * dt;
-    ledger.walls = projection.wall_impulse;
-    next.loads = projection.loads;
-    // The grid knows no position of what deforms, and has turned it about the origin.
-    for (const ElasticBody& body : elastic_halfway)
-        next.loads[body.solid].torque -= cross(pose_of(body).position, next.loads[body.solid].force);
-    for (std::size_t s = 0; s < next.loads.size(); ++s) {
-        ledger.solids -= next.loads[s].force * dt;
-        next.loads[s].force += solid_friction[s].linear / dt;
-        next.loads[s].torque += solid_friction[s].angular / dt;
-    }
-    for (std::size_t b = 0; b < movable.size(); ++b) {
-        RigidBody& body = next.bodies[b];
-        body.velocity = movable[b].motion.velocity;
-        set_spin(body, movable[b].motion.spin);
-        obstacles.list[body.solid].motion = motion_of(movable[b], pose_of(body));
-    }
-    if (contacts) {
-        ledger.bodies = body_ledger(now.bodies, next, contacts->given(), pressed, scenario.gravity, dt);
-        next.support.clear();
-        for (std::size_t b = 0; b < pressed.size(); ++b)
-            next.support.push_back({pressed[b], contacts->given()[b]});
-        contacts->repair(next.bodies);
-    }
-    add_elastic(ledger.bodies, now, next, received, scenario, dt);
-    stage_done("pressure");
-    if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");
+}
 
-    // Continue the velocity into the air around the liquid.                           [Alg. 3, 10]
-    forget_slits(changed, obstacles, domain);
-    MacGrid change = carried;
+// What a velocity changed by, continued for two cells around where it did: for FLIP.
+MacGrid continued_change(const MacGrid& before, const CoupledSolution& found, const Domain& domain) {
+    MacGrid change = before;
     for (int axis = 0; axis < 3; ++axis) {
+        if (change[axis].empty()) continue;
         const Int3 faces = domain.cells + unit(axis);
-        if (!change[axis].empty()) {
-            for_each_cell(*liquid.tiling, faces, [&](Int3, std::int64_t n) {
-                change[axis][n] = changed[axis][n] ? liquid.velocity[axis][n] - carried[axis][n] : 0;
-            });
-            Field<char> known = changed[axis];
-            extrapolate(change[axis], known, faces, 2);
-        }
-        extrapolate(liquid.velocity[axis], changed[axis], faces, margin);
+        for_each_cell(change[axis].tiling(), faces, [&](Int3, std::int64_t n) {
+            change[axis][n] = found.changed[axis][n] ? found.u[axis][n] - before[axis][n] : 0;
+        });
+        Field<char> known = found.changed[axis];
+        extrapolate(change[axis], known, faces, 2);
     }
-    constrain_velocity(liquid.velocity, obstacles, domain, separation ? &separation->free() : nullptr);
-    stage_done("extrapolate");
+    return change;
+}
 
-    // And give it back to the particles.
+void give_back(LiquidState& liquid, const CellRanges& cells, const MacGrid& change,
+               const Obstacles& obstacles, const StepContext& ctx, StepLedger& ledger) {
+    const LiquidSettings& settings = ctx.scenario.liquid;
+    const Domain& domain = ctx.scenario.domain;
     if (settings.carrier == Carrier::apic)
         grid_to_particles_apic(liquid.particles, cells, liquid.velocity, domain);
     if (settings.carrier == Carrier::flip)
@@ -531,18 +352,138 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (settings.reseed)
         ledger.reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
                                  liquid.velocity, ctx.step);
+}
+
+// Elastic bodies take the velocities that the solve found.
+void take_elastic_motion(const ElasticEquation& equation, SolidStep& solids,
+                         std::vector<ElasticBody>& elastics, Obstacles& obstacles) {
+    for (std::size_t b = 0; b < elastics.size(); ++b) {
+        solids.received.push_back(equation.received(b));
+        const std::span<const Vec3> velocity = equation.velocity(b);
+        elastics[b].velocity.assign(velocity.begin(), velocity.end());
+        Obstacle& obstacle = obstacles.list[elastics[b].solid];
+        Deformation deformation = *obstacle.deformation;
+        deformation.velocity = skin_velocity(elastics[b]);
+        obstacle.deformation = std::make_shared<Deformation>(std::move(deformation));
+    }
+}
+
+// Rigid ones, too; and all their loads, and their part of the ledger.
+void take_motion(CoupledSolution& found, SolidStep& solids, const World& now, World& next,
+                 Obstacles& obstacles, const StepContext& ctx, StepLedger& ledger) {
+    const double dt = ctx.dt;
+    ledger.removed_volume = found.removed_flux * dt;
+    ledger.walls = found.loads.wall_impulse;
+    next.loads = found.loads.solids;
+    // The grid knows no position of what deforms, and has turned it about the origin.
+    for (const ElasticBody& body : solids.halfway_elastics)
+        next.loads[body.solid].torque -= cross(pose_of(body).position, next.loads[body.solid].force);
+    for (std::size_t s = 0; s < next.loads.size(); ++s) {
+        ledger.solids -= next.loads[s].force * dt;
+        next.loads[s].force += solids.friction[s].linear / dt;
+        next.loads[s].torque += solids.friction[s].angular / dt;
+    }
+    for (std::size_t b = 0; b < next.bodies.size(); ++b) {
+        RigidBody& body = next.bodies[b];
+        body.velocity = found.motion[b].velocity;
+        set_spin(body, found.motion[b].spin);
+        obstacles.list[body.solid].motion = seen_from_pose(body, found.motion[b]);
+    }
+    if (solids.wet) solids.pushed = found.pushed;
+    if (found.contacts) {
+        const std::vector<Impulse>& given = found.contacts->given();
+        ledger.bodies = body_ledger(now.bodies, next, given, solids.pushed, ctx.scenario.gravity, dt);
+        next.support.clear();
+        for (std::size_t b = 0; b < given.size(); ++b) next.support.push_back({solids.pushed[b], given[b]});
+        found.contacts->repair(next.bodies);
+    }
+    add_elastic(ledger.bodies, now, next, solids.received, ctx.scenario, dt);
+}
+
+}  // namespace
+
+StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) {
+    const Scenario& scenario = ctx.scenario;
+    const Domain& domain = scenario.domain;
+    const LiquidSettings& settings = scenario.liquid;
+    const LiquidState& old = now.liquid;
+    LiquidState& liquid = next.liquid;
+    const double dt = ctx.dt, middle = ctx.time + 0.5 * dt, end = ctx.time + dt;
+    StepReport report;
+    StepLedger& ledger = report.ledger;
+    StageClock stage_done(report);
+
+    // Half of the way with last step's velocity; some liquid comes, some goes. [Zarifi17 Alg. 3, 3; 4, 1]
+    SolidStep solids = drift_solids(now, next, ctx, elastic_, report);
+    if (!report.accepted) return report;
+    if (!solids.received.empty()) stage_done("elastic");
+    const std::vector<ElasticBody> none;
+    const Instant start{ctx.time, now.bodies, solids.wet ? now.elastics : none};
+    const Instant halfway{middle, solids.halfway, solids.halfway_elastics};
+    std::vector<Obstacle> around = cut_obstacles(scenario, start, halfway, dt);
+    LiquidFlow flow = carry_liquid(old, liquid, ctx, around);
+    const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
+    liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
+    const CellRanges cells =
+        sort_into_cells(liquid.particles, domain, *liquid.tiling, flow.closed ? &old.particles : nullptr);
+    stage_done("advect");
+
+    // Where do the solids cut the grid now?                                           [Section 4.4.1]
+    Obstacles obstacles = place_obstacles(std::move(around), domain, liquid.tiling);
+    liquid.open_volume = obstacles.open_volume;
+    stage_done("cut");
+
+    // Velocity on the faces, from the particles or carried along itself.              [Alg. 3, 4]
+    MacGrid u = velocity_on_faces(old, liquid, cells, ctx);
+    const MacGrid transferred = settings.carrier == Carrier::flip ? u : MacGrid{};
+    stage_done("to_grid");
+
+    // Where is the surface now?                                                 [Alg. 3, 8; Section 4.5]
+    FilledCells full = fill_cells(liquid, cells, obstacles, scenario, dt);
+    close_voids(full.phi, obstacles, domain, scenario.particle_volume() * double(liquid.particles.count()));
+    ledger.droplets = full.droplets;
+    stage_done("surface");
+
+    // One solve: incompressibility, gravity, the free surface and the solids' momentum.
+    //                                                                   [Alg. 3, 5-7 and 9; Alg. 4, 4-7]
+    apply_forces(next.bodies, u, full.phi, obstacles, ctx, solids, ledger);
+    if (!next.bodies.empty() && !contact_shapes_) contact_shapes_.emplace(scenario.solids, scenario.joints);
+    CoupledSolution found = solve_coupled(
+        {scenario, now, middle, dt, obstacles, full.phi, full.crowding,
+         contact_shapes_ ? &*contact_shapes_ : nullptr, solids.halfway, next.bodies, solids.halfway_elastics},
+        solids.wet ? &wet_elastic_ : nullptr, std::move(u), old.potential);
+    report.solve = found.solve;
+    report.largest_divergence = found.largest_divergence;
+    report.disagreement += found.disagreement;
+    report.newton_steps += found.newton_steps;
+    if (!found.trouble.empty())
+        return found.hopeless ? report.give_up(found.trouble) : report.reject(found.trouble);
+    if (!all_finite(found.u)) return report.reject("the velocity is not a number");
+
+    // Equal and opposite: the same pressure has acted on the liquid and, through J^T, on the solids.
+    if (solids.wet) take_elastic_motion(wet_elastic_.equation(), solids, next.elastics, obstacles);
+    take_motion(found, solids, now, next, obstacles, ctx, ledger);
+    stage_done("pressure");
+
+    // Continue the velocity into the air around the liquid.                           [Alg. 3, 10]
+    forget_slits(found.changed, obstacles, domain);
+    const MacGrid change = continued_change(transferred, found, domain);
+    for (int axis = 0; axis < 3; ++axis)
+        extrapolate(found.u[axis], found.changed[axis], domain.cells + unit(axis), margin);
+    constrain_velocity(found.u, obstacles, domain, found.released.empty() ? nullptr : &found.released);
+    liquid.velocity = std::move(found.u);
+    liquid.potential = std::move(found.potential);
+    stage_done("extrapolate");
+
+    // And give it back to the particles.
+    give_back(liquid, cells, change, obstacles, ctx, ledger);
     stage_done("to_particles");
 
     // The other half of the way, with the new velocity.
     for (RigidBody& body : next.bodies) advance(body, 0.5 * dt);
-    if (wet_elastic) drift(next.elastics, elastic, middle, 0.5 * dt);
-    const std::vector<Obstacle> onwards = moving_obstacles(
-        scenario, {middle, halfway, elastic_halfway}, {end, next.bodies, wet_elastic ? next.elastics : none});
-    if (settings.carrier == Carrier::apic)
-        ledger.pushed += advance_by_own_velocity(liquid.particles, domain, 0.5 * dt, onwards);
-    else
-        ledger.pushed += advance_particles(liquid.particles, liquid.velocity, domain, 0.5 * dt, onwards);
-    if (domain.any_open()) out += drain(liquid.particles, liquid.velocity, domain, settings, middle);
+    if (solids.wet) drift(next.elastics, elastic_properties(scenario, next.elastics), middle, 0.5 * dt);
+    const Instant finish{end, next.bodies, solids.wet ? next.elastics : none};
+    carry_liquid_on(liquid, ctx, moving_obstacles(scenario, halfway, finish), flow);
     next.time = end;
     next.step = ctx.step + 1;
     stage_done("advect");
@@ -550,14 +491,9 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     stage_done("surface");
 
     // What changed hands. All that moved the particles comes before this, so that nothing escapes the ledger.
-    ledger.particles_in = in.count;
-    ledger.particles_out = out.count;
-    ledger.inflow = mass * in.velocity_sum;
-    ledger.outflow = mass * out.velocity_sum;
-    ledger.gravity = scenario.gravity * (mass * double(liquid.particles.count()) * dt);
-    ledger.unaccounted = momentum(liquid.particles, liquid.velocity, domain, mass) - momentum_before -
-                         ledger.gravity - ledger.walls - ledger.solids - ledger.friction - ledger.inflow +
-                         ledger.outflow;
+    ledger.pushed = flow.pushed;
+    close_ledger(ledger, liquid, scenario, flow.in, flow.out,
+                 momentum(old.particles, old.velocity, domain, scenario.particle_mass()), dt);
     return report;
 }
 

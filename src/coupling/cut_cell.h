@@ -5,18 +5,18 @@
 //   [Zarifi17] Zarifi, "Animating Coupling between Inviscid Free-Surface Liquids and Elastic Deformable
 //   Bodies" (thesis, Waterloo 2017), Chapter 4 and Algorithm 3.
 //   Eq. 4.27-4.30  semi-Lagrangian midpoint   advect_velocity, advance_particles
-//   Eq. 4.31       velocity update            project
+//   Eq. 4.31       velocity update            subtract_gradient
 //   Eq. 4.33       face areas                 place_obstacles
-//   Eq. 4.38       one row per liquid cell    pressure_system, project
+//   Eq. 4.38       one row per liquid cell    pressure_system, right_hand_side
 //   Eq. 4.40-4.44  ghost fluid                PressureSystem::face, surface_potential
 //   Section 4.5    markers                    advance_particles, surface_from_particles
 //   Section 4.6    extrapolation              extrapolate, constrain_velocity
-//   Section 5.2.3  rigid bodies               project: (A + J C J^T) x = b, BodyTerm, LowRank
+//   Section 5.2.3  rigid bodies               solve_coupled: (A + J C J^T) x = b, rigid_blocks, LowRank
 //   Alg. 4, 1      positions                  drift
 //   Eq. 5.1        elastic equation           ElasticEquation
 //   Eq. 5.7-5.13   N^T C and its transpose    NodePatch, InterfaceMap
-//   Eq. 5.17       the coupled system         project: YieldingTerm, v eliminated, or kept (KeptUnknowns); as it
-//                                             is and in the other forms of Ch. 5: coupled_forms.h, [solver] name
+//   Eq. 5.17       the coupled system         SolidSystem, PressureSolver: v eliminated, or kept among the
+//                                             unknowns; in the other forms of Ch. 5: coupled_forms.h, [solver] name
 //   Fig. 5.2       faces from distances       cover_by_distance, [liquid] cut_faces
 //   Section 6.3    weaker couplings           ElasticCoupling, WetElastic
 //   u -> velocity; p -> potential (pi = p - rho g.x); phi -> phi; theta -> Face::theta; Delta x -> Domain::h
@@ -49,7 +49,8 @@
 //     them (Alg. 2, 16).
 //   - Two dimensions are plane strain: nodes in front and behind move alike.
 //   - Liquid may let go of solids (Separation), an option; the thesis has none.
-//   - Water is thought under bodies that lie flat on a side (add_films): nothing else would lift them.
+//   - Under bodies that lie flat on a side of the domain there is a film of water (add_films): nothing else would
+//     lift them.
 //   - Bubbles of up to four cells that a solid leaves behind it are liquid (close_voids): a surface without
 //     pressure there would hold it back.
 //   - Slits of less than a cell's volume between touching bodies take no part in the solve (leave_out_slits):
@@ -70,8 +71,8 @@
 
 namespace flotsam {
 
-// A time and where the bodies are then.
-struct Moment {
+// A time, and where the bodies are then.
+struct Instant {
     double time;
     const std::vector<RigidBody>& bodies;
     const std::vector<ElasticBody>& elastics;
@@ -89,13 +90,14 @@ class CutCell final : public Scheme {
   private:
     // The scene's solids as they move from one time to another, cut where they are then; the liquid shall
     // feel how they move on during the time `dt` after that.
-    std::vector<Obstacle> cut_obstacles(const Scenario& scenario, const Moment& from, const Moment& until,
+    std::vector<Obstacle> cut_obstacles(const Scenario& scenario, const Instant& from, const Instant& until,
                                         double dt);
     // Where the surface is at the end of a step that the world has finished.
     void find_surface(World& world, const Scenario& scenario, double dt);
 
     // The scene's solids as particles meet them on their way.
-    std::vector<Obstacle> moving_obstacles(const Scenario& scenario, const Moment& from, const Moment& until);
+    std::vector<Obstacle> moving_obstacles(const Scenario& scenario, const Instant& from,
+                                           const Instant& until);
     // The surface of a solid that deforms, in body coordinates, kept for a while.
     std::shared_ptr<const MeshSurface> surface_of(const Solid& solid, TriangleMesh mesh);
     // The skin of an elastic one, with its nodes numbered body after body.

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
-#include "core/stopwatch.h"
+#include "coupling/ledger.h"
 
 namespace flotsam {
 
@@ -132,75 +132,64 @@ void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& v
     }
 }
 
-StepReport DirectForcing::step(const World& now, World& next, const StepContext& ctx) {
-    const Scenario& scenario = ctx.scenario;
-    const Domain& domain = scenario.domain;
-    const double dt = ctx.dt;
-    SphSetup& setup = this->setup(scenario);
-    const SphModel& model = setup.model;
-    const double mass = model.particle_mass;
-    StepReport report;
-    StepLedger& ledger = report.ledger;
-    Stopwatch watch;
-    const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
+namespace {
 
-    // Neighbours, forces, and where the liquid and bodies would go without each other: v*, x*.
-    //                                                                                   [Alg. 1, 1-3; Eq.
-    //                                                                                   2-6]
-    const SphPrediction prediction = predict_sph(now, next, ctx, setup, stage_done);
-    const BoundaryCover& cover = prediction.cover;
-    SphLiquid& liquid = next.sph;
-    const SphColumns& columns = setup.columns;
-    const Momentum liquid_before = prediction.liquid_before, bodies_before = momentum(now.bodies);
-    std::vector<int> body_number(scenario.solids.size(), -1);  // of those that yield to the liquid
-    for (std::size_t b = 0; b < next.bodies.size(); ++b)
-        if (!scenario.solids[next.bodies[b].solid].rigid.one_way) body_number[next.bodies[b].solid] = int(b);
-    next.loads.assign(scenario.solids.size(), {});
-    // Notes what a solid or wall received from a particle, of which `normal` across its surface.
-    const auto note = [&](std::int32_t surface, Vec3 point, Vec3 received, Vec3 normal) {
+// What walls and solids receive from particles in a step, written down as it happens.
+struct SurfaceImpulses {
+    const World& now;
+    const StepContext& ctx;
+    StepLedger& ledger;
+    std::vector<SolidLoad>& loads;
+    Vec3 turned{};  // angular momentum that liquid and bodies got from outside [kg m^2/s]
+
+    // Of what a solid or wall received, `normal` was across its surface.
+    void note(std::int32_t surface, Vec3 point, Vec3 received, Vec3 normal) {
         ledger.friction -= received - normal;
         if (surface <= BoundaryContact::no_solid) {
             ledger.walls -= normal;
             return;
         }
         ledger.solids -= normal;
-        SolidLoad& load = next.loads[surface];
-        load.force += received / dt;
+        SolidLoad& load = loads[surface];
+        load.force += received / ctx.dt;
         load.torque +=
-            cross(point - pose_of(scenario, now.bodies, ctx.time, surface).position, received) / dt;
-    };
-    Vec3 turned;  // angular momentum that liquid and bodies got from outside
-    const auto from_outside = [&](std::int32_t particle, Vec3 received) {
-        turned -= cross(liquid.position[particle], received);
-    };
-    // Where neighbours are missing behind a surface, it presses like liquid of the same pressure.
+            cross(point - pose_of(ctx.scenario, now.bodies, ctx.time, surface).position, received) / ctx.dt;
+    }
+    // What no body received came from outside.
+    void note_outside(Vec3 particle, Vec3 received) { turned -= cross(particle, received); }
+};
+
+// Where neighbours are missing behind a surface, it presses like liquid of the same pressure. `body_number`
+// says which body each solid is, or -1.
+void press_particles(const BoundaryCover& cover, const SphSetup& setup, const std::vector<int>& body_number,
+                     World& next, double dt, SurfaceImpulses& surfaces) {
+    SphLiquid& liquid = next.sph;
+    const SphModel& model = setup.model;
     std::vector<Impulse> pressed(next.bodies.size());
     for (const Press& press : cover.presses) {
         Vec3f& v = liquid.velocity[press.particle];
         const Vec3f before = v;
-        v = changed(v, dt * columns.term[press.particle] * cover.open[press.particle] * model.rest_density *
-                           press.push);
-        const Vec3 received = mass * (Vec3(before) - Vec3(v));
+        v = changed(v, dt * setup.columns.term[press.particle] * cover.open[press.particle] *
+                           model.rest_density * press.push);
+        const Vec3 received = model.particle_mass * (Vec3(before) - Vec3(v));
         const Vec3 point = liquid.position[press.particle];
-        note(press.surface, point, received, received);
+        surfaces.note(press.surface, point, received, received);
         const int b = press.surface >= 0 ? body_number[press.surface] : -1;
         if (b < 0)
-            from_outside(press.particle, received);
+            surfaces.note_outside(point, received);
         else
             pressed[b] += {received, cross(point - next.bodies[b].center, received)};
     }
     for (std::size_t b = 0; b < next.bodies.size(); ++b) apply_impulse(next.bodies[b], pressed[b]);
-    std::vector<RigidBody> predicted = next.bodies;
-    for (RigidBody& body : predicted) advance(body, dt);
-    stage_done("predict");
+}
 
-    // Where do they touch?                                                              [Alg. 1, 4]
-    const std::vector<MovingSurface> surfaces =
-        moving_surfaces(scenario, setup, now.bodies, predicted, ctx.time, dt);
-    std::vector<BoundaryContact> contacts = find_contacts(liquid, dt, surfaces, domain, setup.touch);
+// Completes contacts: the slip of their surfaces over this dt, who moves those, and how liquid shall leave.
+void complete_contacts(std::vector<BoundaryContact>& contacts, const std::vector<MovingSurface>& surfaces,
+                       const std::vector<int>& body_number, const SphLiquid& liquid,
+                       const SphColumns& columns, const World& now, const Scenario& scenario, double dt) {
     for (BoundaryContact& contact : contacts) {
-        const double slip =
-            contact.is_wall() ? domain.walls[contact.side()].slip : scenario.solids[contact.surface].slip;
+        const double slip = contact.is_wall() ? scenario.domain.walls[contact.side()].slip
+                                              : scenario.solids[contact.surface].slip;
         contact.slip = slip == 1 ? 1 : std::pow(slip, 24 * dt);  // slip is what is left after 1/24 s
         if (contact.is_wall()) continue;
         const Solid& solid = scenario.solids[contact.surface];
@@ -215,45 +204,85 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
             contact.surface_velocity = motion.at(contact.point - surface.after.position);  //      [Eq. 21]
             velocity_now = contact.surface_velocity;
         }
-        if (scenario.liquid.sph.torque_arm == TorqueArm::particle)
-            contact.point = liquid.position[contact.particle];
+        if (scenario.sph.torque_arm == TorqueArm::particle) contact.point = liquid.position[contact.particle];
         const auto p = std::size_t(contact.particle);
         const Vec3 before{columns.vx[p], columns.vy[p], columns.vz[p]};
         contact.least_leaving =
             solid.liquid_restitution * std::max(0.0, dot(velocity_now - before, contact.normal));
     }
+}
+
+// Adds the turning of gravity and of contacts between bodies to what came from outside.
+void add_turning(Vec3& turned, const World& next, const std::vector<Impulse>& contacts, Vec3 gravity,
+                 double particle_mass, double dt) {
+    const SphLiquid& liquid = next.sph;
+    turned += particle_mass * dt *
+              cross(fixed_sum<Vec3>(liquid.count(), 4096, [&](std::int64_t i) { return liquid.position[i]; }),
+                    gravity);
+    for (std::size_t b = 0; b < next.bodies.size(); ++b)
+        turned += cross(next.bodies[b].center, gravity * (next.bodies[b].mass * dt) + contacts[b].linear) +
+                  contacts[b].angular;
+}
+
+}  // namespace
+
+StepReport DirectForcing::step(const World& now, World& next, const StepContext& ctx) {
+    const Scenario& scenario = ctx.scenario;
+    const Domain& domain = scenario.domain;
+    const double dt = ctx.dt;
+    SphSetup& setup = this->setup(scenario);
+    const double mass = setup.model.particle_mass;
+    StepReport report;
+    StepLedger& ledger = report.ledger;
+    StageClock stage_done(report);
+
+    // Neighbours, forces, and where the liquid and bodies would go without each other: v*, x*.
+    //                                                                               [Alg. 1, 1-3; Eq. 2-6]
+    const SphPrediction prediction = predict_sph(now, next, ctx, setup, stage_done);
+    SphLiquid& liquid = next.sph;
+    const Momentum liquid_before = prediction.liquid_before, bodies_before = momentum(now.bodies);
+    std::vector<int> body_number(scenario.solids.size(), -1);  // of those that yield to the liquid
+    for (std::size_t b = 0; b < next.bodies.size(); ++b)
+        if (!next.bodies[b].one_way) body_number[next.bodies[b].solid] = int(b);
+    next.loads.assign(scenario.solids.size(), {});
+    SurfaceImpulses received_by{now, ctx, ledger, next.loads};
+    press_particles(prediction.cover, setup, body_number, next, dt, received_by);
+    std::vector<RigidBody> predicted = next.bodies;
+    for (RigidBody& body : predicted) advance(body, dt);
+    stage_done("predict");
+
+    // Where do they touch?                                                              [Alg. 1, 4]
+    const std::vector<MovingSurface> surfaces =
+        moving_surfaces(scenario, setup, now.bodies, predicted, ctx.time, dt);
+    std::vector<BoundaryContact> contacts = find_contacts(liquid, dt, surfaces, domain, setup.touch);
+    complete_contacts(contacts, surfaces, body_number, liquid, setup.columns, now, scenario, dt);
     stage_done("contacts");
 
     // Control forces, equal and opposite, for the velocities wanted there.              [Alg. 1, 5; Eq. 7-18]
-    respond(contacts, liquid.velocity, next.bodies, mass, scenario.liquid.sph.response,
+    respond(contacts, liquid.velocity, next.bodies, mass, scenario.sph.response,
             [&](const BoundaryContact& contact, Vec3 received) {
-                note(contact.surface, contact.point, received,
-                     dot(received, contact.normal) * contact.normal);
-                if (contact.body < 0) from_outside(contact.particle, received);
+                received_by.note(contact.surface, contact.point, received,
+                                 dot(received, contact.normal) * contact.normal);
+                if (contact.body < 0) received_by.note_outside(liquid.position[contact.particle], received);
             });
     ledger.contacts = std::int64_t(contacts.size());
     const std::vector<Impulse> body_contacts = collide_bodies(now, next, ctx, setup);
-    ledger.bodies = body_ledger(now.bodies, next, body_contacts, scenario, dt);
+    const std::vector<Impulse> none(next.bodies.size());  // of elastic bodies
+    ledger.bodies = body_ledger(now.bodies, next, body_contacts, none, scenario.gravity, dt);
     ledger.gravity = scenario.gravity * (mass * double(liquid.count()) * dt);
     const Momentum liquid_after = momentum(liquid, mass), bodies_after = momentum(next.bodies);
     ledger.unaccounted = liquid_after.linear - liquid_before.linear - ledger.gravity - ledger.walls -
                          ledger.solids - ledger.friction;
-    turned += mass * dt *
-              cross(fixed_sum<Vec3>(liquid.count(), 4096, [&](std::int64_t i) { return liquid.position[i]; }),
-                    scenario.gravity);
-    for (std::size_t b = 0; b < next.bodies.size(); ++b)
-        turned += cross(next.bodies[b].center,
-                        scenario.gravity * (next.bodies[b].mass * dt) + body_contacts[b].linear) +
-                  body_contacts[b].angular;
-    ledger.unaccounted_turning =
-        liquid_after.angular - liquid_before.angular + bodies_after.angular - bodies_before.angular - turned;
+    add_turning(received_by.turned, next, body_contacts, scenario.gravity, mass, dt);
+    ledger.unaccounted_turning = liquid_after.angular - liquid_before.angular + bodies_after.angular -
+                                 bodies_before.angular - received_by.turned;
     stage_done("couple");
 
     // With those velocities all the way, and out of what is still in the way.    [Alg. 1, 6-9; Eq. 19, 20]
     for (RigidBody& body : next.bodies) advance(body, dt);
     const Correction correction = move_and_correct(
         liquid, dt, contacts, moving_surfaces(scenario, setup, now.bodies, next.bodies, ctx.time, dt), domain,
-        model);
+        setup.model);
     ledger.corrected_volume = correction.volume;
     ledger.corrected_turning = correction.turning;
     ledger.pushed = correction.pushed;

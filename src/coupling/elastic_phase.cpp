@@ -49,15 +49,12 @@ ContactSurroundings contact_surroundings(const Scenario& scenario, const std::ve
     ContactScene& contacts = around.scene;
     contacts.sides = {{}, scenario.domain.size()};
     contacts.gravity = scenario.gravity;
-    for (int side = 0; side < 6; ++side)
-        contacts.closed[side] = !scenario.domain.open(side) && !(scenario.domain.flat() && side / 2 == 2);
+    contacts.closed = scenario.domain.closed_sides();
     const std::vector<PlacedSolid> placed = place_solids(scenario.solids, bodies, time, dt);
     around.meshes.resize(scenario.solids.size());
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
         const Solid& solid = scenario.solids[s];
-        if (solid.motion != Motion::fixed && solid.motion != Motion::scripted &&
-            solid.motion != Motion::rigid)
-            continue;
+        if (may_deform(solid.motion)) continue;
         const auto partner = std::find_if(partners.begin(), partners.end(),
                                           [&](const RigidPartner& p) { return p.solid == int(s); });
         if (solid.sequence) around.meshes[s] = body_mesh_at(solid, time);

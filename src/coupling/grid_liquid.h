@@ -1,15 +1,18 @@
-// What the schemes with a liquid on the grid share around their steps: time steps, margins and checks.
+// What the schemes with a liquid on the grid share around their steps: how it starts, time steps, margins,
+// checks and its surface.
 #pragma once
 
-#include "fluid/grid/liquid.h"
+#include "fluid/grid/obstacles.h"
+#include "fluid/grid/particles.h"
+#include "world/near_solids.h"
 #include "world/world.h"
 
 namespace flotsam {
 
 double largest_speed(const LiquidState& liquid, const Domain& domain);
 
-// The longest step that the liquid stands: neither it crosses more than `cfl` cells, gravity's gain during
-// the step included, nor its shortest wave is missed.
+// The longest stable step for the liquid: it crosses at most `cfl` cells, counting the speed that gravity
+// adds during the step, and its shortest wave is resolved.
 double liquid_dt(const World& world, const Scenario& scenario);
 
 // Cells around the liquid that need a velocity: what the liquid may cross in the next step (which may be half
@@ -23,8 +26,28 @@ double crowding_time(const Scenario& scenario, double dt);
 
 bool all_finite(const MacGrid& u);
 
-// Whether every particle is where tiles are. A step far beyond the CFL number may carry some further; then
-// the surface stays as the solve saw it.
+// Whether every particle lies in a tile that exists. A step far beyond the CFL number may carry some further;
+// then the surface is left as the solve saw it.
 bool within_tiles(const LiquidState& liquid, const Domain& domain);
+
+// Liquid cannot start where a solid is.
+void remove_inside(Particles& particles, const NearSolids& solids);
+
+// Tiles, pressure and velocity on the grid for particles that have been seeded. From here on the velocity of
+// massless markers is the grid's.
+void start_liquid(LiquidState& liquid, const Scenario& scenario);
+
+// Which cells the particles fill.
+struct FilledCells {
+    Field<double> phi;          // as the pressure solve shall see it, with films and lone drops [m]
+    Field<double> crowding;     // how fast crowded cells spread [1/s]
+    std::int64_t droplets = 0;  // particles outside the surface
+};
+// Finds them, and the surface of `liquid`, whose particles are sorted into `cells`.
+FilledCells fill_cells(LiquidState& liquid, const CellRanges& cells, const Obstacles& obstacles,
+                       const Scenario& scenario, double dt);
+
+// The surface and the open volume at the end of a step, with the solids cut where they are then.
+void find_surface(LiquidState& liquid, const Scenario& scenario, std::vector<Obstacle> cut);
 
 }  // namespace flotsam

@@ -6,7 +6,7 @@
 //   Eq. 1, convection     semi-Lagrangian                advect_velocity
 //   Eq. 1, viscosity      direct differences             diffuse_velocity
 //   Eq. 1, F(x)           force per cell, then per face  repel_markers, push_faces             (3.2)
-//   Eq. 1 and 2, pressure projection by CG               pressure_system, project
+//   Eq. 1 and 2, pressure projection by CG               pressure_system, solve_pressure
 //   Section 2.1           markers mark full cells        advance_markers, surface_from_particles
 //   Section 2.2           springs, Newton's second law   add_spring_forces, advance            (spring_body.h)
 //   Section 2.2           collisions                     collide                               (spring_contact.h)
@@ -35,7 +35,7 @@
 //   - The subset of the markers that carries the force is every share-th of each cell, at least one: it stands
 //     for the others of its cell, so that the force does not depend on the share. With 8 markers per cell,
 //     1/16 is the same as 1/8; `particles_per_edge = 4` gives about as many as the paper has.
-//   - R, k_int and z_int follow from the scene (fitting_repulsion); the paper calls this set-up difficult.
+//   - R, k_int and z_int follow from the scene (fit_repulsion); the paper calls this set-up difficult.
 //   - Crowded cells get a divergence and markers are reseeded, as in all methods; the scene can turn the
 //     latter off.
 // clang-format on
@@ -45,7 +45,8 @@
 
 #include "coupling/scheme.h"
 #include "fluid/grid/particles.h"
-#include "fluid/grid/projection.h"
+#include "fluid/grid/pressure_system.h"
+#include "solid/spring/repulsion.h"
 
 namespace flotsam {
 
@@ -59,22 +60,9 @@ class MarkerSprings final : public Scheme {
   private:
     // The scene's solids that stand still, cut once. Those made of springs cut nothing.
     const std::vector<Obstacle>& fixed_obstacles(const Scenario& scenario);
-    void find_surface(World& world, const Scenario& scenario);
 
     std::optional<std::vector<Obstacle>> fixed_;
 };
-
-// Radius, stiffness and damping of a solid's nodes. The radius reaches 0.4 of a cell further than the solid's
-// surface (of a lattice: than the mean of the bumps of its spheres), and at 1.5 times `pressure` markers just
-// reach that surface: with 1 instead, 4 % of the water that a ball displaces is inside it for a moment when
-// it sets out near the bottom; with 1.5 it is 1.6 % (25 cells), and steps are 20 % shorter. A larger and
-// softer repulsion allows longer steps, but displaces more water. The damping is critical for a marker.
-void fit_repulsion(SpringProperties& solid, const Scenario& scenario, double pressure);
-// How deep markers come into the nodes' radius at that pressure; the radius itself when nothing holds
-// them [m].
-double penetration(const SpringProperties& solid, const Scenario& scenario, double pressure);
-// The longest time step that the explicit repulsion stands [s].
-double repulsion_dt(const SpringProperties& solid, const Scenario& scenario);
 
 // The forces between solids and the liquid [N].
 struct Repulsion {
@@ -87,12 +75,12 @@ struct Repulsion {
     std::vector<CellForce> on_cell;  // in rising order of cells
 };
 // Between the nodes and the markers near them [Genevaux03 3.1], gathered per cell [3.2]. `u` moves the
-// markers, which are sorted into the cells of its tiling, of a liquid with the given density. What it takes
+// markers, which are sorted into the cells of its tiling. What it takes
 // is proportional to the markers in the cells that nodes reach. The forces are those of the velocities that
 // nodes have after a time dt of them: with dt = 0 those of now.
 Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector<Solid>& solids,
                         const Particles& markers, const CellRanges& cells, const MacGrid& u,
-                        const Domain& domain, double liquid, double dt);
+                        const Domain& domain, const MarkedLiquid& liquid, double dt);
 
 // Gives each cell's force to its two faces along every axis, as they have mass: half to each inside the
 // liquid [Genevaux03 3.2, last equation]. That of a cell beyond the surface goes to the full cells beside it.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel.h"
-#include "core/stopwatch.h"
+#include "coupling/ledger.h"
 
 namespace flotsam {
 
@@ -32,8 +32,7 @@ StepReport Penalty::step(const World& now, World& next, const StepContext& ctx) 
     const double mass = model.particle_mass;
     StepReport report;
     StepLedger& ledger = report.ledger;
-    Stopwatch watch;
-    const auto stage_done = [&](const char* name) { report.stages.push_back({name, watch.lap()}); };
+    StageClock stage_done(report);
 
     // The liquid's own forces, and gravity.                                            [Becker09 Eq. 2-6]
     const Momentum before = predict_sph(now, next, ctx, setup, stage_done).liquid_before;
@@ -64,12 +63,14 @@ StepReport Penalty::step(const World& now, World& next, const StepContext& ctx) 
     for (std::size_t s = 0; s < pushed.size(); ++s)
         next.loads[s] = {.force = pushed[s].linear / dt, .torque = pushed[s].angular / dt};
     for (RigidBody& body : next.bodies) {
-        if (scenario.solids[body.solid].rigid.one_way) continue;
+        if (body.one_way) continue;
         const Impulse& impulse = pushed[body.solid];
         const Vec3 offset = surfaces[body.solid].after.position - body.center;
         apply_impulse(body, {impulse.linear, impulse.angular + cross(offset, impulse.linear)});
     }
-    ledger.bodies = body_ledger(now.bodies, next, collide_bodies(now, next, ctx, setup), scenario, dt);
+    const std::vector<Impulse> none(next.bodies.size());  // of elastic bodies
+    ledger.bodies =
+        body_ledger(now.bodies, next, collide_bodies(now, next, ctx, setup), none, scenario.gravity, dt);
     ledger.gravity = scenario.gravity * (mass * double(liquid.count()) * dt);
     ledger.unaccounted =
         momentum(liquid, mass).linear - before.linear - ledger.gravity - ledger.walls - ledger.solids;

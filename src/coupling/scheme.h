@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/stopwatch.h"
 #include "world/world.h"
 
 namespace flotsam {
@@ -19,15 +20,16 @@ struct Capabilities {
     std::vector<Motion> wetted{};   // of those whose wetted area it measures
     bool open_walls = false;
     bool viscosity = false;
-    bool separation = false;       // liquid that lets go of solids
-    bool zarifi_rules = false;     // faces by distance, surface by spheres
-    bool sources = true;           // emitters and sinks
-    bool animated_meshes = true;   // scripted solids whose surface deforms
-    bool one_way = false;          // rigid solids that move liquid and do not feel it
-    bool compressible = false;     // pressure travels as sound, in steps so short that sound is resolved
-    bool strong = false;           // fluid and solids are solved together
-    bool comparison = false;       // a weaker variant of another method: not judged by itself
-    bool elastic_variant = false;  // without elastic solids it does what another method does
+    bool separation = false;         // liquid that lets go of solids
+    bool faces_by_distance = false;  // what solids cover can be found from distances
+    bool spheres = false;            // the surface can be that of spheres around the particles
+    bool sources = true;             // emitters and sinks
+    bool animated_meshes = true;     // scripted solids whose surface deforms
+    bool one_way = false;            // rigid solids that move liquid and do not feel it
+    bool compressible = false;       // pressure travels as sound, in steps so short that sound is resolved
+    bool strong = false;             // fluid and solids are solved together
+    bool comparison = false;         // a weaker variant of another method: not judged by itself
+    bool elastic_variant = false;    // without elastic solids it does what another method does
 };
 
 class Scheme {
@@ -38,10 +40,21 @@ class Scheme {
     virtual double stable_dt(const World& world, const Scenario& scenario) const = 0;
     // Reads state n from `now`, writes state n+1 to `next`; a rejected step leaves `now` untouched.
     virtual StepReport step(const World& now, World& next, const StepContext& ctx) = 0;
-    // Fills the parts of a fresh world that the scheme keeps (particles, surface) from the scenario.
+    // Fills the parts of a world with bodies (world_at_start) that the scheme keeps: particles, surface.
     virtual void start(World& world, const Scenario& scenario) = 0;
     // State that the scheme itself carries from step to step, beside the World's.
     virtual void visit_state(StateVisitor&) {}
+};
+
+// Notes in a step's report how long its stages take: called at the end of each.
+class StageClock {
+  public:
+    explicit StageClock(StepReport& report) : report_(report) {}
+    void operator()(const char* stage) { report_.stages.push_back({stage, watch_.lap()}); }
+
+  private:
+    StepReport& report_;
+    Stopwatch watch_;
 };
 
 struct SchemeEntry {

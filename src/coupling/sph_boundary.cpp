@@ -11,6 +11,7 @@
 #include "fluid/sph/sph_seed.h"
 #include "solid/rigid/solve_contacts.h"
 #include "world/expected.h"
+#include "world/near_solids.h"
 
 namespace flotsam {
 
@@ -49,8 +50,8 @@ std::optional<SurfaceSample> touched(const MovingSurface& surface, Vec3 from, Ve
 // Calls body(side, point, normal) for the closed walls that a particle at p is nearer to than `radius`.
 template <class Body>
 void for_each_wall(const Domain& domain, Vec3 p, double radius, const Body& body) {
-    for (int side = 0; side < (domain.flat() ? 4 : 6); ++side) {
-        if (domain.open(side)) continue;
+    for (int side = 0; side < 6; ++side) {
+        if (!domain.closed(side)) continue;
         const int axis = side / 2;
         const double wall = side % 2 ? domain.size()[axis] : 0;
         const double distance = side % 2 ? wall - p[axis] : p[axis];
@@ -59,13 +60,6 @@ void for_each_wall(const Domain& domain, Vec3 p, double radius, const Body& body
         point[axis] = wall;
         body(side, point, Vec3(unit(axis)) * (side % 2 ? -1.0 : 1.0));
     }
-}
-
-ContactWalls contact_walls(const Domain& domain) {
-    ContactWalls walls{{{}, domain.size()}, {}};
-    for (int side = 0; side < 6; ++side)
-        walls.closed[side] = !domain.open(side) && !(domain.flat() && side / 2 == 2);
-    return walls;
 }
 
 // The particles as the rest of the program knows them, inside the domain: a penalty lets some through walls.
@@ -117,7 +111,7 @@ void fill_grid(World& world, const Scenario& scenario, const SphModel& model) {
 
 SphModel sph_model(const Scenario& scenario) {
     const Domain& domain = scenario.domain;
-    const SphSettings& settings = scenario.liquid.sph;
+    const SphSettings& settings = scenario.sph;
     // Mach 0.1: the density changes by about one part in a hundred.
     const double sound =
         settings.speed_of_sound > 0 ? settings.speed_of_sound : 10 * expected_speed(scenario);
@@ -151,11 +145,8 @@ double SphScheme::stable_dt(const World& world, const Scenario& scenario) const 
                                 [&](std::int64_t i) { return length(Vec3(world.sph.velocity[i])); });
     for (const Emitter& emitter : scenario.liquid.emitters) speed = std::max(speed, length(emitter.velocity));
     double solids = 0;
-    for (const RigidBody& body : world.bodies) {
-        const Box box = bounds(scenario.solids[body.solid].shape.mesh);
-        solids = std::max(solids,
-                          length(body.velocity) + length(spin_of(body)) * 0.5 * length(box.high - box.low));
-    }
+    for (const RigidBody& body : world.bodies)
+        solids = std::max(solids, largest_speed(body, bounds(scenario.solids[body.solid].shape.mesh)));
     for (const Solid& solid : scenario.solids)
         solids = std::max(solids,
                           largest_speed(solid, world.time, world.time + 1 / scenario.time.frames_per_second));
@@ -185,23 +176,16 @@ void SphScheme::start(World& world, const Scenario& scenario) {
     const SphSetup& setup = this->setup(scenario);
     const Domain& domain = scenario.domain;
     const SphModel& model = setup.model;
-    world.bodies = bodies_at_start(scenario);
     world.sph = seed_sph(domain, scenario.liquid, model, setup.plane, scenario.gravity);
     // Liquid cannot start where a solid is, nor pressed together around it. Particles moved aside by as
     // little as half a radius were 9 % too dense, and threw a light body out of the water. Instead a gap of
     // up to a particle is left, which closes in the first steps. What rounding alone puts in the way is moved
     // aside.
+    const NearSolids solids = solids_at_start(scenario, model.spacing);
     std::vector<char> dead(world.sph.count(), 0);
-    for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-        const PlacedShape shape = shape_at(scenario.solids[s], 0);
-        const Box box = shape.bounds();
-        const Vec3 room = Vec3{1, 1, 1} * model.spacing;
-        const Box near{box.low - room, box.high + room};
-        parallel_for(world.sph.count(), grain, [&](std::int64_t i) {
-            if (near.contains(world.sph.position[i]))
-                dead[i] = dead[i] || shape.distance(world.sph.position[i]) < 0.99 * model.radius();
-        });
-    }
+    parallel_for(world.sph.count(), grain, [&](std::int64_t i) {
+        dead[i] = solids.distance(world.sph.position[i], model.spacing) < 0.99 * model.radius();
+    });
     remove_particles(world.sph, dead);
     emit_sph(world.sph, scenario.liquid, domain, model, 0, 0);
     move_and_correct(world.sph, 0, {}, moving_surfaces(scenario, setup, world.bodies, world.bodies, 0, 0),
@@ -319,12 +303,12 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
             const Vec3 p = liquid.position[i];
             double share = 1;
             std::array<double, 3> wall{reach, reach, reach};  // the nearest across each axis
-            for (int side = 0; side < (domain.flat() ? 4 : 6); ++side) {
+            for (int side = 0; side < 6; ++side) {
                 const int axis = side / 2;
                 // A penalty lets some behind the wall; there they must not look many times too dense.
                 const double distance =
                     std::max(side % 2 ? size[axis] - p[axis] : p[axis], setup.model.radius());
-                if (distance >= reach || domain.open(side)) continue;
+                if (distance >= reach || !domain.closed(side)) continue;
                 share -= plane.share(distance);
                 wall[axis] = std::min(wall[axis], distance);
                 if (const double by = plane.press(distance); by != 0)
@@ -409,32 +393,13 @@ std::vector<Impulse> collide_bodies(const World& now, World& next, const StepCon
     if (next.bodies.empty()) return {};
     const Scenario& scenario = ctx.scenario;
     const std::vector<PlacedSolid> placed = place_solids(scenario.solids, now.bodies, ctx.time, ctx.dt);
-    const std::vector<Contact> found = setup.contact_shapes.find(
-        placed, contact_walls(scenario.domain), ctx.dt, length(scenario.gravity) * ctx.dt * ctx.dt);
+    const ContactWalls walls{{{}, scenario.domain.size()}, scenario.domain.closed_sides()};
+    const std::vector<Contact> found =
+        setup.contact_shapes.find(placed, walls, ctx.dt, length(scenario.gravity) * ctx.dt * ctx.dt);
     const ContactImpulses impulses = solve_contacts(next.bodies, placed, found, scenario.joints, ctx.dt);
     apply_impulses(next.bodies, impulses);
     repair_positions(next.bodies, placed, found, scenario.joints);
     return impulses.on_body;
-}
-
-BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next, std::vector<Impulse> contact,
-                       const Scenario& scenario, double dt) {
-    BodyLedger ledger;
-    for (std::size_t b = 0; b < before.size(); ++b) {
-        const RigidBody& body = next.bodies[b];
-        const Vec3 weight = scenario.gravity * (body.mass * dt);
-        const Vec3 liquid =
-            scenario.solids[body.solid].rigid.one_way ? Vec3{} : next.loads[body.solid].force * dt;
-        Vec3 rest = body.mass * (body.velocity - before[b].velocity) - weight - liquid - contact[b].linear;
-        for (int a = 0; a < 3; ++a)
-            if (body.locked[lock_x + a]) ledger.held[a] += rest[a], rest[a] = 0;
-        ledger.gravity += weight;
-        ledger.liquid += liquid;
-        ledger.contacts += contact[b].linear;
-        ledger.unaccounted += rest;
-    }
-    ledger.contact = std::move(contact);
-    return ledger;
 }
 
 void finish_sph(const World& now, World& next, const StepContext& ctx, const SphSetup& setup,

@@ -141,8 +141,6 @@ Vec3f changed(Vec3f v, Vec3 by);
 
 // Rigid bodies that touch each other or walls: what contact gives to each.
 std::vector<Impulse> collide_bodies(const World& now, World& next, const StepContext& ctx, SphSetup& setup);
-BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next, std::vector<Impulse> contact,
-                       const Scenario& scenario, double dt);
 
 // What every step ends with: liquid that comes and goes, what outputs see, and trouble.
 void finish_sph(const World& now, World& next, const StepContext& ctx, const SphSetup& setup,

@@ -1,6 +1,5 @@
 #include "coupling/wet_elastic.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -29,172 +28,97 @@ Obstacle still_elastic_obstacle(const ElasticBody& body, const Domain& domain) {
 }
 
 void WetElastic::begin(const Scenario& scenario, const World& now, const std::vector<ElasticBody>& elastics,
-                       const std::vector<RigidBody>& bodies, double time, double dt,
-                       std::vector<MovableBody>& movable) {
+                       const std::vector<RigidBody>& bodies, double time, double dt) {
     std::vector<RigidPartner> partners = rigid_partners(bodies, now.support, scenario.gravity, dt);
     const ContactSurroundings around = contact_surroundings(scenario, bodies, elastics, partners, time, dt);
     std::vector<ElasticContact> contacts = find_contacts(elastics, partners, around.scene, dt);
-    movable_ = &movable;
+    bodies_ = bodies;
     pushed_.assign(bodies.size(), {});
     push_left_ = 0;
-    last_motion_.resize(bodies.size());
     equation_.begin(elastics, elastic_properties(scenario, elastics), scenario.gravity, time, dt,
-                    std::move(contacts), std::move(partners), scenario.solver.name == "multigrid");
+                    std::move(contacts), std::move(partners), scenario.solver.solver == Solver::multigrid);
 }
 
-bool WetElastic::linearize(std::span<const Vec3> known) {
+bool WetElastic::linearize(std::span<const Vec3> known, const SolverSettings& solver, NodeBlocks& nodes) {
     known_.assign(known.begin(), known.end());
     if (!equation_.linearize()) return false;
-    if (coupling_ == ElasticCoupling::strong) {
-        if (!dear()) free_ = equation_.velocity_with(known_);
-        return true;
+    const std::size_t blocks = equation_.velocity().size();
+    switch (coupling_) {
+        case ElasticCoupling::strong:
+            nodes.from.assign(equation_.velocity().begin(), equation_.velocity().end());
+            nodes.push.assign(equation_.descent().begin(), equation_.descent().end());
+            break;
+        case ElasticCoupling::damping:
+            nodes.from = equation_.velocity_with({});
+            nodes.push.assign(blocks, {});
+            if (!equation_.linearize(false)) return false;
+            break;
+        case ElasticCoupling::weak:
+            nodes.from.assign(equation_.velocity_before().begin(), equation_.velocity_before().end());
+            nodes.find_free();
+            return true;
     }
-    if (coupling_ == ElasticCoupling::weak) {
-        free_.assign(equation_.velocity_before().begin(), equation_.velocity_before().end());
-        return true;
+    nodes.momentum = &equation_;
+    for (std::size_t n = 0; n < known.size(); ++n) nodes.push[n] += known[n];
+    equation_.hold(nodes.push);
+    if (solver.solver != Solver::multigrid) {
+        nodes.equation =
+            equation_.equation(solver.inspect || coupled_form(solver.solver) == CoupledForm::factored);
+        nodes.equation->from.assign(nodes.from.begin(), nodes.from.begin() + std::ssize(known));
+        nodes.equation->push.assign(nodes.push.begin(), nodes.push.begin() + std::ssize(known));
     }
-    elastic_ = equation_.velocity_with({});
-    if (!equation_.linearize(false)) return false;
-    if (dear()) return true;
-    free_.assign(elastic_.size(), {});
-    equation_.solve(known_, free_);
-    for (std::size_t n = 0; n < elastic_.size(); ++n) free_[n] += elastic_[n];
+    nodes.find_free();
     return true;
 }
 
-std::span<const Vec3> WetElastic::from() const {
-    return coupling_ == ElasticCoupling::damping ? std::span<const Vec3>(elastic_) : equation_.velocity();
-}
-
-std::vector<Vec3> WetElastic::push() const {
-    std::vector<Vec3> push(equation_.descent().begin(), equation_.descent().end());
-    if (coupling_ == ElasticCoupling::damping) std::fill(push.begin(), push.end(), Vec3{});
-    for (std::size_t n = 0; n < known_.size(); ++n) push[n] += known_[n];
-    hold(push);
-    return push;
-}
-
-SolidEquation WetElastic::equation(bool factors) const {
-    SolidEquation equation = equation_.equation(factors);
-    equation.from.assign(from().begin(), from().begin() + std::ssize(known_));
-    equation.push = push();
-    equation.push.resize(known_.size());
-    return equation;
-}
-
-YieldingSolids::Taken WetElastic::take(std::span<const Vec3> impulse, std::span<const Vec3> velocity) {
+WetElastic::Taken WetElastic::take(std::span<const Vec3> impulse, std::vector<Vec3> velocity) {
     std::vector<Vec3> all = known_;
     for (std::size_t n = 0; n < all.size(); ++n) all[n] += impulse[n];
-    if (coupling_ == ElasticCoupling::damping) {
-        std::vector<Vec3> v(velocity.begin(), velocity.end());
-        if (v.empty()) {
-            std::vector<Vec3> change(free_.size());
-            equation_.solve(impulse, change);
-            v = free_;
-            for (std::size_t n = 0; n < change.size(); ++n) v[n] += change[n];
-        }
-        (void)equation_.take(std::move(v), all);
-        push_partners();
-        return {};
-    }
     if (coupling_ == ElasticCoupling::weak) {
         while (equation_.take(equation_.velocity_with(all), all).again)
-            if (!equation_.linearize()) return {};
-        push_partners();
+            if (!equation_.linearize()) break;
         return {};
     }
-    const auto [again, share] = equation_.take(
-        velocity.empty() ? equation_.velocity_with(all) : std::vector<Vec3>(velocity.begin(), velocity.end()),
-        all);
-    for (std::size_t b = 0; share < 1 && b < movable_->size(); ++b) {
-        Twist& motion = (*movable_)[b].motion;
-        motion.velocity = last_motion_[b].velocity + share * (motion.velocity - last_motion_[b].velocity);
-        motion.spin = last_motion_[b].spin + share * (motion.spin - last_motion_[b].spin);
-    }
-    const double push = push_partners();
-    const bool pushed = push > 1e-4;
-    push_left_ = pushed ? push : 0;
-    for (std::size_t b = 0; b < movable_->size(); ++b) last_motion_[b] = (*movable_)[b].motion;
-    return {(pushed || again) && equation_.may_go_on(), share};
+    const ElasticEquation::Round round = equation_.take(std::move(velocity), all);
+    if (coupling_ == ElasticCoupling::damping) return {};
+    return {round.again, round.share};
 }
 
-// Gives the rigid bodies what contacts with elastic ones took from those. Says how much that changed them
-// [m/s].
-double WetElastic::push_partners() {
+bool WetElastic::push_bodies(const std::vector<Twist>& motion) {
     double change = 0;
     std::vector<RigidPartner>& partners = equation_.partners();
     for (std::size_t b = 0; b < partners.size(); ++b) {
-        RigidPartner& partner = partners[b];
         const Impulse push = equation_.partner_push(b);
-        MovableBody& body = (*movable_)[b];
-        const Vec3 linear = push.linear - pushed_[b].linear;
-        Vec3 dv;
-        for (int a = 0; a < 3; ++a) dv[a] = body.inverse_mass[a] * linear[a];
-        const Vec3 dw = body.inverse_inertia * (push.angular - pushed_[b].angular);
-        body.free.velocity += dv;
-        body.free.spin += dw;
-        change = std::max({change, length(dv), length(dw)});
+        const Vec3 inverse = inverse_mass(bodies_[b]);
+        const Mat3 inverse_inertia = inverse_inertia_in_world(bodies_[b]);
+        const auto gain = [&](const Impulse& i) {
+            return Twist{{inverse.x * i.linear.x, inverse.y * i.linear.y, inverse.z * i.linear.z},
+                         inverse_inertia * i.angular};
+        };
+        const Twist more = gain({push.linear - pushed_[b].linear, push.angular - pushed_[b].angular});
+        change = std::max({change, length(more.velocity), length(more.spin)});
         // Without what elastic ones push it moves as it did, less that.
         if (length(push.linear) + length(push.angular) > 0) {
-            for (int a = 0; a < 3; ++a)
-                partner.free.velocity[a] =
-                    body.motion.velocity[a] - body.inverse_mass[a] * pushed_[b].linear[a];
-            partner.free.spin = body.motion.spin - body.inverse_inertia * pushed_[b].angular;
+            const Twist before = gain(pushed_[b]);
+            partners[b].free = {motion[b].velocity - before.velocity, motion[b].spin - before.spin};
         }
-        // Should this have been the last round, nothing of the push is lost.
-        body.motion.velocity += dv;
-        body.motion.spin += dw;
         pushed_[b] = push;
     }
-    return change;
+    const bool again = coupling_ == ElasticCoupling::strong && change > 1e-4;
+    push_left_ = again ? change : 0;
+    return again && equation_.may_go_on();
 }
 
-std::vector<Vec3> WetElastic::velocity(std::size_t body) const {
-    const auto first = equation_.velocity().begin() + equation_.first(body);
-    return {first, first + std::ptrdiff_t(equation_.places(body).size())};
-}
-
-YieldingSolids::Lumps WetElastic::lumps() const {
-    Lumps lumps;
-    lumps.own = equation_.own_blocks();
-    lumps.lump.resize(nodes());
-    lumps.arm.resize(nodes());
-    for (std::size_t b = 0; b < equation_.bodies(); ++b) {
-        const BlockMatrix& s = equation_.matrix(b);
-        const std::span<const Vec3> places = equation_.places(b);
-        const std::int64_t first = equation_.first(b);
-        Vec3 center;
-        for (const Vec3 p : places) center += p / double(places.size());
-        using Matrix = Eigen::Matrix<double, 6, 6>;
-        Matrix sum = Matrix::Zero();
-        const auto mode = [&](int n) {  // columns: what each rigid motion does to a node
-            Eigen::Matrix<double, 3, 6> m = Eigen::Matrix<double, 3, 6>::Zero();
-            const Vec3 r = places[n] - center;
-            m << 1, 0, 0, 0, r.z, -r.y, 0, 1, 0, -r.z, 0, r.x, 0, 0, 1, r.y, -r.x, 0;
-            for (int a = 0; a < 3; ++a)
-                if (equation_.held(b)[n] >> a & 1) m.row(a).setZero();
-            return m;
-        };
-        for (int r = 0; r < s.rows(); ++r) {
-            lumps.lump[first + r] = int(b);
-            lumps.arm[first + r] = places[r] - center;
-            if (equation_.turns_freely(b)) {
-                sum += mode(r).transpose() * mode(r) * equation_.mass(b, std::size_t(r));
-                continue;
-            }
-            for (int k = s.row_begin[r]; k < s.row_begin[r + 1]; ++k) {
-                Eigen::Matrix3d block;
-                for (int i = 0; i < 3; ++i)
-                    for (int j = 0; j < 3; ++j) block(i, j) = s.value[k].row[i][j];
-                sum += mode(r).transpose() * block * mode(s.column[k]);
-            }
-        }
-        const Matrix inverse = sum.ldlt().solve(Matrix::Identity());
-        lumps.compliance.emplace_back();
-        for (int i = 0; i < 6; ++i)
-            for (int j = 0; j < 6; ++j) lumps.compliance.back()[i][j] = 0.5 * (inverse(i, j) + inverse(j, i));
-    }
-    return lumps;
+bool add_elastic_blocks(WetElastic& elastic, const PressureSystem& system, const SolverSettings& solver,
+                        double dt, SolidSystem& solids, std::vector<Pocket>& sealed) {
+    solids.to_impulse = impulse_scale(system);
+    NodeInterface interface = node_interface(system, elastic.nodes(), dt);
+    solids.nodes.interface = std::move(interface.map);
+    if (!elastic.linearize(interface.known, solver, solids.nodes)) return false;
+    if (!solids.nodes.momentum) return true;
+    open_to(solids.nodes.interface, sealed);
+    if (solver.solver == Solver::multigrid) solids.nodes.lumped = elastic.equation().lumped();
+    return true;
 }
 
 }  // namespace flotsam

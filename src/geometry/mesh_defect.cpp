@@ -1,11 +1,10 @@
 #include "geometry/mesh_defect.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "core/check.h"
+#include "core/format.h"
 #include "geometry/cut_cells.h"
 
 namespace flotsam {
@@ -42,7 +41,7 @@ std::string mesh_defect(const TriangleMesh& mesh) {
 void check_closed(const TriangleMesh& mesh, const std::string& name) {
     if (const std::int64_t open = boundary_edge_count(mesh); open > 0)
         throw UserError(
-            fmt::format("{}: the mesh is not closed: {} of its edges border a hole\n"
+            format_text("{}: the mesh is not closed: {} of its edges border a hole\n"
                         "  close it in a mesh editor (Blender: Mesh > Clean Up > Fill Holes)",
                         name, open));
 }

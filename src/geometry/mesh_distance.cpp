@@ -8,7 +8,6 @@
 #include "core/check.h"
 #include "geometry/mesh_defect.h"
 #include "geometry/mesh_distance.h"
-#include "geometry/mesh_reader.h"
 #include "geometry/shape.h"
 
 namespace flotsam {
@@ -104,13 +103,6 @@ TriangleMesh mesh_from_distance(const TriangleMesh& mesh, const std::string& fil
                         "  clean it in a mesh editor (Blender: Remesh modifier)",
                         file, mesh_defect(mesh), defect));
     return clean;
-}
-
-ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, double spacing) {
-    FLOTSAM_CHECK(scale > 0, scale);
-    TriangleMesh mesh = read_mesh(file);
-    for (Vec3& v : mesh.vertices) v = v * scale + position;
-    return mesh_distance(mesh, file, spacing);
 }
 
 }  // namespace flotsam

@@ -1,7 +1,5 @@
 #include "geometry/mesh_reader.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <bit>
 #include <charconv>
@@ -11,6 +9,7 @@
 #include <optional>
 
 #include "core/check.h"
+#include "core/format.h"
 
 namespace flotsam {
 
@@ -20,7 +19,7 @@ constexpr std::string_view export_again = "export the mesh again from the progra
 
 [[noreturn]] void refuse(std::string_view name, const std::string& what,
                          std::string_view advice = export_again) {
-    throw UserError(fmt::format("{}: {}\n  {}", name, what, advice));
+    throw UserError(format_text("{}: {}\n  {}", name, what, advice));
 }
 
 constexpr bool is_space(char c) {
@@ -85,17 +84,17 @@ class TextCursor {
     template <class Number>
     Number next_number(std::string_view of_what) {
         const std::string_view word = next_word();
-        if (word.empty()) fail(fmt::format("the file ends where {} should be", of_what));
+        if (word.empty()) fail(format_text("the file ends where {} should be", of_what));
         return number<Number>(word, of_what);
     }
     template <class Number>
     Number number(std::string_view word, std::string_view of_what) const {
         const std::optional<Number> value = to_number<Number>(word);
-        if (!value) fail(fmt::format("'{}' should be {}", shown(word), of_what));
+        if (!value) fail(format_text("'{}' should be {}", shown(word), of_what));
         return *value;
     }
     [[noreturn]] void fail(const std::string& what) const {
-        refuse(fmt::format("{}:{}", name_, line_), what);
+        refuse(format_text("{}:{}", name_, line_), what);
     }
     std::string_view rest() const { return rest_; }
 
@@ -142,7 +141,7 @@ TriangleMesh parse_obj(std::string_view content, std::string_view name) {
                 const auto count = static_cast<std::int64_t>(mesh.vertices.size());
                 const std::int64_t vertex = given < 0 ? count + given : given - 1;
                 if (given == 0 || vertex < 0 || vertex >= count)
-                    cursor.fail(fmt::format("a face names vertex {}, but there are {} so far", given, count));
+                    cursor.fail(format_text("a face names vertex {}, but there are {} so far", given, count));
                 polygon.push_back(static_cast<int>(vertex));
             }
             if (polygon.size() < 3) cursor.fail("a face has fewer than 3 vertices");
@@ -256,7 +255,7 @@ TriangleMesh parse_ply(std::string_view content, std::string_view name) {
             element.name = take_word(rest);
             element.count = header.number<std::int64_t>(take_word(rest), "a count of elements");
             if (element.count < 0 || element.count > std::numeric_limits<std::int32_t>::max())
-                header.fail(fmt::format("impossible number of elements: {}", element.count));
+                header.fail(format_text("impossible number of elements: {}", element.count));
             elements.push_back(element);
         } else if (keyword == "property") {
             if (elements.empty()) header.fail("a property before the first element");
@@ -268,14 +267,14 @@ TriangleMesh parse_ply(std::string_view content, std::string_view name) {
                 type = take_word(rest);
             }
             const auto known = ply_type(type);
-            if (!known) header.fail(fmt::format("unknown property type '{}'", shown(type)));
+            if (!known) header.fail(format_text("unknown property type '{}'", shown(type)));
             property.type = *known;
             property.name = take_word(rest);
             elements.back().properties.push_back(property);
         } else if (keyword == "end_header") {
             done = true;
         } else if (keyword != "comment" && keyword != "obj_info" && !keyword.empty()) {
-            header.fail(fmt::format("unknown word '{}' in the PLY header", shown(keyword)));
+            header.fail(format_text("unknown word '{}' in the PLY header", shown(keyword)));
         }
     }
     std::optional<ByteCursor> bytes;
@@ -284,7 +283,7 @@ TriangleMesh parse_ply(std::string_view content, std::string_view name) {
     else if (format == "binary_big_endian")
         bytes.emplace(header.rest(), true, name);
     else if (format != "ascii")
-        refuse(name, fmt::format("unknown PLY format '{}'", shown(format)));
+        refuse(name, format_text("unknown PLY format '{}'", shown(format)));
 
     TriangleMesh mesh;
     PlyValues values(header, bytes);
@@ -292,7 +291,7 @@ TriangleMesh parse_ply(std::string_view content, std::string_view name) {
     for (const PlyElement& element : elements) {
         // A header may promise a billion elements that hold nothing; reading those would only burn time.
         if (element.properties.empty() && element.count > 0)
-            refuse(name, fmt::format("element '{}' has no properties", shown(element.name)));
+            refuse(name, format_text("element '{}' has no properties", shown(element.name)));
         for (std::int64_t i = 0; i < element.count; ++i) {
             Vec3 vertex;
             polygon.clear();
@@ -311,7 +310,7 @@ TriangleMesh parse_ply(std::string_view content, std::string_view name) {
                     const double value = values.next(property.type);
                     if (element.name != "face" || !corners) continue;
                     if (!(value >= 0 && value < static_cast<double>(mesh.vertices.size())))
-                        refuse(name, fmt::format("face {} names vertex {}, but there are {}", i, value,
+                        refuse(name, format_text("face {} names vertex {}, but there are {}", i, value,
                                                  mesh.vertices.size()));
                     polygon.push_back(static_cast<int>(value));
                 }
@@ -333,7 +332,7 @@ TriangleMesh parse_binary_stl(std::string_view content, std::string_view name) {
     ByteCursor bytes(content.substr(80), false, name);
     const auto count = bytes.next<std::uint32_t>();
     if (bytes.left() < std::size_t{count} * 50)
-        refuse(name, fmt::format("the file is cut short: it announces {} triangles and has room for {}",
+        refuse(name, format_text("the file is cut short: it announces {} triangles and has room for {}",
                                  count, bytes.left() / 50));
     TriangleMesh mesh;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -359,7 +358,7 @@ TriangleMesh parse_text_stl(std::string_view content, std::string_view name) {
                 corners[corner][axis] = cursor.next_number<double>("a coordinate of a vertex");
             ++corner;
         } else if (word == "endfacet") {
-            if (corner != 3) cursor.fail(fmt::format("a facet has {} vertices instead of 3", corner));
+            if (corner != 3) cursor.fail(format_text("a facet has {} vertices instead of 3", corner));
             add_stl_triangle(mesh, corners);
             corner = 0;
         }
@@ -397,14 +396,14 @@ TriangleMesh parse_unmerged(std::string_view content, std::string_view name) {
     else if (ending == ".stl")
         mesh = parse_stl(content, name);
     else
-        refuse(name, fmt::format("unknown kind of mesh file '{}'", shown(ending)),
+        refuse(name, format_text("unknown kind of mesh file '{}'", shown(ending)),
                "use a .obj, .ply or .stl file");
 
     for (const Vec3& v : mesh.vertices)
         // The bound keeps later products finite; no length in metres comes near it.
         for (int axis = 0; axis < 3; ++axis)
             if (!(std::abs(v[axis]) < 1e15))
-                refuse(name, fmt::format("a vertex has the coordinate {}", v[axis]));
+                refuse(name, format_text("a vertex has the coordinate {}", v[axis]));
     if (mesh.triangles.empty()) refuse(name, "the mesh has no triangles");
     return mesh;
 }

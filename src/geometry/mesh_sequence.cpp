@@ -1,11 +1,10 @@
 #include "geometry/mesh_sequence.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/check.h"
+#include "core/format.h"
 #include "geometry/mesh_defect.h"
 #include "geometry/mesh_reader.h"
 
@@ -14,7 +13,7 @@ namespace flotsam {
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what) {
-    throw UserError(fmt::format(
+    throw UserError(format_text(
         "{}: {}\n  export the files as one animation of one mesh, without modifiers that change its "
         "triangles",
         file.string(), what));
@@ -48,23 +47,23 @@ MeshSequence read_mesh_sequence(const std::vector<std::filesystem::path>& files,
     for (const std::filesystem::path& file : files) {
         const TriangleMesh mesh = read_unmerged_mesh(file);
         if (mesh.vertices.size() != first.vertices.size())
-            refuse(file, fmt::format("it has {} vertices, but {} has {}", mesh.vertices.size(), reference,
+            refuse(file, format_text("it has {} vertices, but {} has {}", mesh.vertices.size(), reference,
                                      first.vertices.size()));
         if (mesh.triangles.size() != first.triangles.size())
-            refuse(file, fmt::format("it has {} triangles, but {} has {}", mesh.triangles.size(), reference,
+            refuse(file, format_text("it has {} triangles, but {} has {}", mesh.triangles.size(), reference,
                                      first.triangles.size()));
         for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
             const Int3 a = mesh.triangles[t], b = first.triangles[t];
             if (a != b)
                 refuse(file,
-                       fmt::format("its triangle {} joins vertices {}, {} and {}, but that of {} joins "
+                       format_text("its triangle {} joins vertices {}, {} and {}, but that of {} joins "
                                    "{}, {} and {}",
                                    t + 1, a.x + 1, a.y + 1, a.z + 1, reference, b.x + 1, b.y + 1, b.z + 1));
         }
         TriangleMesh placed = merged(mesh, number);
         for (std::size_t v = 0; v < number.size(); ++v)
             if (length(mesh.vertices[v] - placed.vertices[number[v]]) > 2 * tolerance)
-                refuse(file, fmt::format("vertex {} is torn from one that it shares its place with in {}",
+                refuse(file, format_text("vertex {} is torn from one that it shares its place with in {}",
                                          v + 1, reference));
         if (sequence.vertices.empty()) {
             check_closed(placed, file.string());
@@ -74,7 +73,7 @@ MeshSequence read_mesh_sequence(const std::vector<std::filesystem::path>& files,
             for (Int3& t : placed.triangles) std::swap(t.y, t.z);
         // A file on its own would be meshed anew; here that would change the triangles.
         if (const std::string defect = mesh_defect(placed); !defect.empty())
-            refuse(file, fmt::format("the mesh {}", defect));
+            refuse(file, format_text("the mesh {}", defect));
         for (Vec3& v : placed.vertices) v *= scale;
         sequence.triangles = std::move(placed.triangles);
         sequence.vertices.push_back(std::move(placed.vertices));

@@ -245,7 +245,7 @@ MeshSurface::Nearest MeshSurface::nearest_from(Vec3 p, int triangle) const {
     return best;
 }
 
-Vec3 Deformation::carried(Vec3 p) const {
+Vec3 Deformation::moved_along(Vec3 p) const {
     const MeshSurface::Nearest place = before->nearest(p);
     const Vec3 there = after->point(place.triangle, place.weight);
     const Vec3 shifted = there + (p - place.point);

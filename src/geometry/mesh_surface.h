@@ -79,7 +79,7 @@ struct Deformation {
 
     // Where the surface takes a point that is beside it before: the nearest place on the surface keeps it at
     // the same distance, on the same side.
-    Vec3 carried(Vec3 p) const;
+    Vec3 moved_along(Vec3 p) const;
     // Velocity of the place on the surface after it that is nearest to p.
     Vec3 velocity_at(Vec3 p) const;
 };

@@ -3,6 +3,10 @@
 #include <limits>
 #include <numbers>
 
+#include "core/check.h"
+#include "geometry/mesh_distance.h"
+#include "geometry/mesh_reader.h"
+
 namespace flotsam {
 
 namespace {
@@ -90,6 +94,13 @@ ShapePtr make_sphere(Vec3 center, double radius) { return std::make_shared<Spher
 ShapePtr make_box(Vec3 low, Vec3 high) { return std::make_shared<BoxShape>(low, high); }
 ShapePtr make_level(double level, double amplitude, double wavelength) {
     return std::make_shared<Level>(level, amplitude, wavelength);
+}
+
+ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, double spacing) {
+    FLOTSAM_CHECK(scale > 0, scale);
+    TriangleMesh mesh = read_mesh(file);
+    for (Vec3& v : mesh.vertices) v = v * scale + position;
+    return mesh_distance(mesh, file, spacing);
 }
 
 }  // namespace flotsam

@@ -1,11 +1,10 @@
 #include "geometry/solid_shape.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <numbers>
 
 #include "core/check.h"
+#include "core/format.h"
 #include "geometry/mesh_defect.h"
 #include "geometry/mesh_distance.h"
 #include "geometry/mesh_reader.h"
@@ -264,7 +263,7 @@ SolidShape solid_mesh(const std::string& file, double scale, double spacing) {
     check_closed(shape.mesh, file);
     if (std::abs(enclosed_volume(shape.mesh)) <= 1e-9 * std::pow(surface_area(shape.mesh), 1.5))
         throw UserError(
-            fmt::format("{}: the mesh encloses nothing: it has no thickness\n"
+            format_text("{}: the mesh encloses nothing: it has no thickness\n"
                         "  give it some in a mesh editor (Blender: Solidify modifier)",
                         file));
     if (enclosed_volume(shape.mesh) < 0)

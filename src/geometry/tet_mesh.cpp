@@ -1,13 +1,12 @@
 #include "geometry/tet_mesh.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
 #include <numeric>
 
+#include "core/format.h"
 #include "core/parallel.h"
 
 namespace flotsam {
@@ -59,8 +58,8 @@ class Groups {
 std::string first_few(const std::vector<int>& numbers) {
     std::string text;
     for (std::size_t i = 0; i < std::min<std::size_t>(numbers.size(), 8); ++i)
-        text += fmt::format("{}{}", i ? ", " : "", numbers[i]);
-    return text + (numbers.size() > 8 ? fmt::format(" and {} more", numbers.size() - 8) : "");
+        text += format_text("{}{}", i ? ", " : "", numbers[i]);
+    return text + (numbers.size() > 8 ? format_text(" and {} more", numbers.size() - 8) : "");
 }
 
 std::array<double, 4> weights_in(const TetMesh& mesh, const Tet& t, Vec3 p) {
@@ -127,11 +126,11 @@ std::string tet_defect(const TetMesh& mesh) {
         if (!std::isfinite(mesh.nodes[n].x) || !std::isfinite(mesh.nodes[n].y) ||
             !std::isfinite(mesh.nodes[n].z))
             bad.push_back(n);
-    if (!bad.empty()) return fmt::format("has nodes that are nowhere: {}", first_few(bad));
+    if (!bad.empty()) return format_text("has nodes that are nowhere: {}", first_few(bad));
     for (std::size_t t = 0; t < mesh.tets.size(); ++t)
         for (const int n : mesh.tets[t])
             if (n < 0 || n >= nodes)
-                return fmt::format("names node {} in tetrahedron {}, but has only {} nodes", n, t, nodes);
+                return format_text("names node {} in tetrahedron {}, but has only {} nodes", n, t, nodes);
 
     std::vector<int> inverted, flat;
     for (std::size_t t = 0; t < mesh.tets.size(); ++t) {
@@ -148,15 +147,15 @@ std::string tet_defect(const TetMesh& mesh) {
         else if (v < 0)
             inverted.push_back(int(t));
     }
-    if (!flat.empty()) return fmt::format("has flat tetrahedra: {}", first_few(flat));
-    if (!inverted.empty()) return fmt::format("has inverted tetrahedra: {}", first_few(inverted));
+    if (!flat.empty()) return format_text("has flat tetrahedra: {}", first_few(flat));
+    if (!inverted.empty()) return format_text("has inverted tetrahedra: {}", first_few(inverted));
 
     const std::vector<Face> faces = sorted_faces(mesh);
     Groups groups(mesh.tets.size());
     for (std::size_t f = 1; f < faces.size(); ++f) {
         if (faces[f].sorted != faces[f - 1].sorted) continue;
         if (f > 1 && faces[f].sorted == faces[f - 2].sorted)
-            return fmt::format("has more than two tetrahedra on the face of nodes {}, {}, {}: {}, {}, {}",
+            return format_text("has more than two tetrahedra on the face of nodes {}, {}, {}: {}, {}, {}",
                                faces[f].sorted[0], faces[f].sorted[1], faces[f].sorted[2], faces[f - 2].tet,
                                faces[f - 1].tet, faces[f].tet);
         // Two tetrahedra beside each other see their common face from opposite sides.
@@ -165,7 +164,7 @@ std::string tet_defect(const TetMesh& mesh) {
             return (c.x < c.y) + (c.y < c.z) + (c.z < c.x) == 2;
         };
         if (turns(faces[f]) == turns(faces[f - 1]))
-            return fmt::format("has tetrahedra that lie in each other: {} and {}", faces[f - 1].tet,
+            return format_text("has tetrahedra that lie in each other: {} and {}", faces[f - 1].tet,
                                faces[f].tet);
         groups.join(faces[f].tet, faces[f - 1].tet);
     }
@@ -176,11 +175,11 @@ std::string tet_defect(const TetMesh& mesh) {
         if (groups.find(int(t)) != 0) apart.push_back(int(t));
     }
     if (!apart.empty())
-        return fmt::format("is not one piece: no way through faces leads from tetrahedron 0 to {}",
+        return format_text("is not one piece: no way through faces leads from tetrahedron 0 to {}",
                            first_few(apart));
     for (int n = 0; n < nodes; ++n)
         if (!used[n]) unused.push_back(n);
-    if (!unused.empty()) return fmt::format("has nodes that belong to no tetrahedron: {}", first_few(unused));
+    if (!unused.empty()) return format_text("has nodes that belong to no tetrahedron: {}", first_few(unused));
     return {};
 }
 

@@ -1,7 +1,5 @@
 #include "geometry/tet_reader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/check.h"
+#include "core/format.h"
 
 namespace flotsam {
 
@@ -20,7 +19,7 @@ constexpr std::int64_t most = 50'000'000;  // nodes or elements; a larger number
 
 [[noreturn]] void refuse(std::string_view name, const std::string& what,
                          std::string_view advice = export_again) {
-    throw UserError(fmt::format("{}: {}\n  {}", name, what, advice));
+    throw UserError(format_text("{}: {}\n  {}", name, what, advice));
 }
 
 std::string shown(std::string_view word) {
@@ -65,24 +64,24 @@ class Words {
     template <class Number>
     Number number(std::string_view what) {
         std::string_view word = next();
-        if (word.empty()) refuse(name_, fmt::format("the file ends where {} should be", what));
+        if (word.empty()) refuse(name_, format_text("the file ends where {} should be", what));
         if (word.front() == '+') word.remove_prefix(1);
         Number value{};
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
         if (error != std::errc{} || end != word.data() + word.size())
-            refuse(name_, fmt::format("line {}: '{}' where {} should be", line_, shown(word), what));
+            refuse(name_, format_text("line {}: '{}' where {} should be", line_, shown(word), what));
         return value;
     }
     std::int64_t count(std::string_view what) {
         const std::int64_t n = number<std::int64_t>(what);
-        if (n < 0 || n > most) refuse(name_, fmt::format("line {}: {} as {}", line_, n, what));
+        if (n < 0 || n > most) refuse(name_, format_text("line {}: {} as {}", line_, n, what));
         return n;
     }
     Vec3 point() {
         const double x = number<double>("a coordinate"), y = number<double>("a coordinate"),
                      z = number<double>("a coordinate");
         if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(z))
-            refuse(name_, fmt::format("line {}: a point that is nowhere", line_));
+            refuse(name_, format_text("line {}: a point that is nowhere", line_));
         return {x, y, z};
     }
     // Moves on to after a word that stands alone; false when it does not come.
@@ -105,7 +104,7 @@ class Gather {
     explicit Gather(std::string_view name) : name_(name) {}
     void node(std::int64_t number, Vec3 place) {
         if (!place_.emplace(number, place).second)
-            refuse(name_, fmt::format("node {} appears twice", number));
+            refuse(name_, format_text("node {} appears twice", number));
     }
     void tet(std::array<std::int64_t, 4> numbers) { tets_.push_back(numbers); }
 
@@ -119,7 +118,7 @@ class Gather {
             for (int i = 0; i < 4; ++i) {
                 const auto at = place_.find(t[i]);
                 if (at == place_.end())
-                    refuse(name_, fmt::format("tetrahedron {} names node {}, which is not there",
+                    refuse(name_, format_text("tetrahedron {} names node {}, which is not there",
                                               result.tets.size(), t[i]));
                 const auto [own, fresh] = number.emplace(t[i], int(result.nodes.size()));
                 if (fresh) result.nodes.push_back(at->second);
@@ -151,7 +150,7 @@ int nodes_of_kind(std::int64_t kind) {
 
 void read_gmsh_element(Words& words, std::int64_t kind, std::string_view name, Gather& gather) {
     const int nodes = nodes_of_kind(kind);
-    if (nodes == 0) refuse(name, fmt::format("line {}: elements of an unknown kind {}", words.line(), kind));
+    if (nodes == 0) refuse(name, format_text("line {}: elements of an unknown kind {}", words.line(), kind));
     std::array<std::int64_t, 27> numbers{};
     for (int n = 0; n < nodes; ++n) numbers[n] = words.number<std::int64_t>("the number of a node");
     if (kind == 4 || kind == 11) gather.tet({numbers[0], numbers[1], numbers[2], numbers[3]});
@@ -177,7 +176,7 @@ TetMesh parse_msh(std::string_view content, std::string_view name) {
     if (binary != 0) refuse(name, "is a binary file", "save it from Gmsh as text (Mesh.Binary = 0)");
     const bool fourth = version >= 4.1 && version < 5;
     if (!fourth && !(version >= 2 && version < 3))
-        refuse(name, fmt::format("has format {}", version),
+        refuse(name, format_text("has format {}", version),
                "save it from Gmsh as format 2.2 or 4.1 (Mesh.MshFileVersion)");
     Gather gather(name);
     if (!words.find("$Nodes")) refuse(name, "has no $Nodes");
@@ -234,7 +233,7 @@ TetMesh parse_vtk(std::string_view content, std::string_view name) {
     words.skip_line();
     words.skip_line();  // the title
     if (const std::string_view form = words.next(); form != "ASCII")
-        refuse(name, fmt::format("is '{}', not ASCII", shown(form)), "save it as text");
+        refuse(name, format_text("is '{}', not ASCII", shown(form)), "save it as text");
     if (!words.find("UNSTRUCTURED_GRID")) refuse(name, "is no UNSTRUCTURED_GRID");
     Gather gather(name);
     if (!words.find("POINTS")) refuse(name, "has no POINTS");
@@ -247,7 +246,7 @@ TetMesh parse_vtk(std::string_view content, std::string_view name) {
     std::vector<std::vector<std::int64_t>> lists;
     for (std::int64_t c = 0; c < cells; ++c) {
         const std::int64_t count = words.count("the number of a cell's points");
-        if (count > 100'000) refuse(name, fmt::format("line {}: a cell of {} points", words.line(), count));
+        if (count > 100'000) refuse(name, format_text("line {}: a cell of {} points", words.line(), count));
         lists.emplace_back();
         for (std::int64_t n = 0; n < count; ++n)
             lists.back().push_back(words.number<std::int64_t>("the number of a point"));
@@ -258,7 +257,7 @@ TetMesh parse_vtk(std::string_view content, std::string_view name) {
         const std::int64_t type = words.number<std::int64_t>("the type of a cell");
         if (type != 10 && type != 24) continue;  // a tetrahedron, and that of second order
         if (lists[c].size() < 4)
-            refuse(name, fmt::format("cell {} is a tetrahedron of {} points", c, lists[c].size()));
+            refuse(name, format_text("cell {} is a tetrahedron of {} points", c, lists[c].size()));
         gather.tet({lists[c][0], lists[c][1], lists[c][2], lists[c][3]});
     }
     return gather.mesh();
@@ -269,7 +268,7 @@ TetMesh parse_tetgen(std::string_view node_text, std::string_view element_text, 
     Words nodes(node_text, name, '#');
     const std::int64_t count = nodes.count("the number of nodes");
     const std::int64_t dimension = nodes.number<std::int64_t>("the dimension");
-    if (dimension != 3) refuse(name, fmt::format("has {} dimensions", dimension));
+    if (dimension != 3) refuse(name, format_text("has {} dimensions", dimension));
     const std::int64_t attributes = nodes.count("the number of attributes"), markers = nodes.count("0 or 1");
     for (std::int64_t n = 0; n < count; ++n) {
         const std::int64_t number = nodes.number<std::int64_t>("the number of a node");
@@ -279,7 +278,7 @@ TetMesh parse_tetgen(std::string_view node_text, std::string_view element_text, 
     Words elements(element_text, name, '#');
     const std::int64_t tets = elements.count("the number of tetrahedra");
     const std::int64_t corners = elements.number<std::int64_t>("nodes of a tetrahedron");
-    if (corners != 4 && corners != 10) refuse(name, fmt::format("has tetrahedra of {} nodes", corners));
+    if (corners != 4 && corners != 10) refuse(name, format_text("has tetrahedra of {} nodes", corners));
     const std::int64_t more = elements.count("the number of attributes") + corners - 4;
     for (std::int64_t t = 0; t < tets; ++t) {
         elements.number<std::int64_t>("the number of a tetrahedron");
@@ -300,7 +299,7 @@ TetMesh read_tet_mesh(const std::filesystem::path& file) {
         return parse_tetgen(content_of(nodes.replace_extension(".node")),
                             content_of(elements.replace_extension(".ele")), name);
     }
-    refuse(name, fmt::format("files ending in '{}' are not known", ending),
+    refuse(name, format_text("files ending in '{}' are not known", ending),
            "give a Gmsh .msh, a .vtk, or a TetGen .node file");
 }
 

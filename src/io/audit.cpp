@@ -111,9 +111,7 @@ void Audit::on_finish(World&, int, bool) {
 void BodyLog::on_start(const World& world, int) {
     std::vector<std::string> columns{"step", "time"};
     std::vector<int> solids;
-    for (const RigidBody& body : world.bodies) solids.push_back(body.solid);
-    for (const SpringBody& body : world.springs) solids.push_back(body.solid);
-    for (const ElasticBody& body : world.elastics) solids.push_back(body.solid);
+    for_each_body(world, [&](const auto& body) { solids.push_back(body.solid); });
     for (const int solid : solids) {
         const std::string& name = scenario_.solids[solid].name;
         const auto add = [&](const char* what, std::string_view parts) {
@@ -138,22 +136,18 @@ void BodyLog::on_step(const World& world, const StepReport& report, double) {
 void BodyLog::write(const World& world, const std::vector<Impulse>& contact) {
     std::vector<double> row{double(world.step), world.time};
     std::size_t number = 0;  // of the body
-    const auto add = [&](int solid, const Pose& pose, Vec3 velocity, Vec3 spin) {
+    const auto put = [&](Vec3 v) { row.insert(row.end(), {v.x, v.y, v.z}); };
+    for_each_body(world, [&](const auto& body) {
+        const Pose pose = pose_of(body);
         const std::array<double, 4> turn = quaternion(pose.rotation);
-        const auto put = [&](Vec3 v) { row.insert(row.end(), {v.x, v.y, v.z}); };
         put(pose.position);
         row.insert(row.end(), turn.begin(), turn.end());
-        put(velocity);
-        put(spin);
-        put(world.loads[solid].force);
-        put(world.loads[solid].torque);
+        put(velocity_of(body));
+        put(spin_of(body));
+        put(world.loads[body.solid].force);
+        put(world.loads[body.solid].torque);
         put(contact[number++].linear);
-    };
-    for (const RigidBody& body : world.bodies) add(body.solid, pose_of(body), body.velocity, spin_of(body));
-    for (const SpringBody& body : world.springs)
-        add(body.solid, pose_of(body), momentum(body) / body.net->total_mass(), spin_of(body));
-    for (const ElasticBody& body : world.elastics)
-        add(body.solid, pose_of(body), momentum(body) / body.mesh->total_mass(), spin_of(body));
+    });
     log_->write(row);
 }
 

@@ -9,7 +9,6 @@
 #include "fluid/grid/box_index.h"
 #include "fluid/grid/sample.h"
 #include "fluid/grid/skin.h"
-#include "geometry/surface_nets.h"
 #include "io/ply.h"
 #include "io/tet_vtk.h"
 #include "io/vdb.h"
@@ -25,30 +24,21 @@ std::vector<Vec3f> velocities_at(const MacGrid& u, const Domain& domain, const s
     return velocity;
 }
 
-// Adds a solid's surface as it is now, and the velocities of its vertices: of rigid and elastic bodies as
-// they move, of others over the millisecond before.
+}  // namespace
+
 void append_solid(const World& world, const Scenario& scenario, std::size_t s, SurfaceMesh& mesh,
                   std::vector<Vec3f>& velocity) {
-    const Solid& solid = scenario.solids[s];
-    const RigidBody* body = body_of(world.bodies, s);
     const TriangleMesh now = mesh_of(world, scenario, s);
-    const SpringBody* springs = spring_body_of(world, s);
-    const ElasticBody* elastic = elastic_body_of(world, s);
-    const std::vector<Vec3> own = elastic ? skin_velocity(*elastic) : std::vector<Vec3>{};
-    const TriangleMesh before = body || elastic ? TriangleMesh{}
-                                : springs       ? skin_before(*springs, 1e-3)
-                                                : mesh_at(solid, world.time - 1e-3);
-    const auto first = static_cast<std::int32_t>(mesh.vertices.size());
-    for (std::size_t v = 0; v < now.vertices.size(); ++v) {
-        mesh.vertices.push_back(Vec3f(now.vertices[v]));
-        velocity.push_back(Vec3f(body      ? twist_of(*body).at(now.vertices[v] - body->center)
-                                 : elastic ? own[v]
-                                           : (now.vertices[v] - before.vertices[v]) / 1e-3));
+    std::vector<Vec3> own;
+    if (!with_body(world, s, [&](const auto& body) { own = surface_velocity(body, now); })) {
+        own = mesh_at(scenario.solids[s], world.time - 1e-3).vertices;
+        for (std::size_t v = 0; v < own.size(); ++v) own[v] = (now.vertices[v] - own[v]) / 1e-3;
     }
+    const auto first = static_cast<std::int32_t>(mesh.vertices.size());
+    for (const Vec3 v : now.vertices) mesh.vertices.push_back(Vec3f(v));
+    for (const Vec3 v : own) velocity.push_back(Vec3f(v));
     for (const Int3 t : now.triangles) mesh.triangles.push_back({first + t.x, first + t.y, first + t.z});
 }
-
-}  // namespace
 
 std::string FrameFile::name(int frame) const { return fmt::format("{}{:04}{}", stem, frame, extension); }
 
@@ -105,6 +95,26 @@ void end_at_solids(Field<double>& phi, const Domain& domain, const World& world,
     });
 }
 
+LiquidSurface liquid_surface(const World& world, const Scenario& scenario, int refinement) {
+    const LiquidState& liquid = world.liquid;
+    const Domain& domain = scenario.domain;
+    // A slab has no room for finer cells across; it is shown from its volume.
+    Skin skin = domain.flat() ? Skin{domain, liquid.phi, {}}
+                              : make_skin(liquid.particles, liquid.phi, domain, refinement);
+    // Half a cell into the solid, so that a picture finds no air between liquid and solid.
+    end_at_solids(skin.phi, skin.domain, world, scenario, domain.flat() ? 0 : 0.5 * domain.h);
+    LiquidSurface surface{extract_surface(skin.phi, skin.domain.h), {}, std::move(skin.spray)};
+    surface.velocity = velocities_at(liquid.velocity, domain, surface.mesh.vertices);
+    return surface;
+}
+
+std::vector<Vec3f> particle_velocities(const Particles& particles, const World& world,
+                                       const Scenario& scenario) {
+    const bool massless = particles.velocity.empty();  // markers move with the grid
+    return massless ? velocities_at(world.liquid.velocity, scenario.domain, particles.position)
+                    : particles.velocity;
+}
+
 void FrameExporter::on_start(const World& world, int frame) {
     if (world.step == 0) write(world, frame);
 }
@@ -114,19 +124,21 @@ void FrameExporter::on_frame(World& world, int frame) { write(world, frame); }
 void FrameExporter::write(const World& world, int frame) const {
     const LiquidState& liquid = world.liquid;
     const Domain& domain = scenario_.domain;
-    if (output_.surface) write_surface(world, frame);
+    if (output_.surface) {
+        const LiquidSurface surface = liquid_surface(world, scenario_, output_.surface_refinement);
+        write_ply(folder_ / surface_file.name(frame), surface.mesh, surface.velocity);
+        write_ply(folder_ / spray_file.name(frame), surface.spray.position,
+                  particle_velocities(surface.spray, world, scenario_));
+    }
     if (output_.volume) {
         Field<double> phi = liquid.phi;
         end_at_solids(phi, domain, world, scenario_, 0);
         write_vdb(folder_ / volume_file.name(frame), phi, liquid.velocity,
                   pressure_in_liquid(world, scenario_), domain.h);
     }
-    if (output_.particles) {
-        const Particles& particles = liquid.particles;
-        const bool massless = particles.velocity.empty();  // markers move with the grid
-        write_ply(folder_ / particles_file.name(frame), particles.position,
-                  massless ? velocities_at(liquid.velocity, domain, particles.position) : particles.velocity);
-    }
+    if (output_.particles)
+        write_ply(folder_ / particles_file.name(frame), liquid.particles.position,
+                  particle_velocities(liquid.particles, world, scenario_));
     if (output_.stress && !world.elastics.empty()) write_tet_vtk(folder_ / elastic_file.name(frame), world);
     if (output_.solids && !scenario_.solids.empty()) {
         SurfaceMesh mesh;
@@ -135,23 +147,6 @@ void FrameExporter::write(const World& world, int frame) const {
             append_solid(world, scenario_, s, mesh, velocity);
         write_ply(folder_ / solids_file.name(frame), mesh, velocity);
     }
-}
-
-void FrameExporter::write_surface(const World& world, int frame) const {
-    const LiquidState& liquid = world.liquid;
-    const Domain& domain = scenario_.domain;
-    // A slab has no room for finer cells across; it is shown from its volume.
-    Skin skin = domain.flat() ? Skin{domain, liquid.phi, {}}
-                              : make_skin(liquid.particles, liquid.phi, domain, output_.surface_refinement);
-    // Half a cell into the solid, so that a picture finds no air between liquid and solid.
-    end_at_solids(skin.phi, skin.domain, world, scenario_, domain.flat() ? 0 : 0.5 * domain.h);
-    const SurfaceMesh mesh = extract_surface(skin.phi, skin.domain.h);
-    write_ply(folder_ / surface_file.name(frame), mesh,
-              velocities_at(liquid.velocity, domain, mesh.vertices));
-    const Particles& spray = skin.spray;
-    write_ply(
-        folder_ / spray_file.name(frame), spray.position,
-        spray.velocity.empty() ? velocities_at(liquid.velocity, domain, spray.position) : spray.velocity);
 }
 
 bool is_frame_file(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "geometry/surface_nets.h"
 #include "sim/driver.h"
 #include "sim/run_settings.h"
 
@@ -36,12 +37,29 @@ class FrameExporter : public Observer {
 
   private:
     void write(const World& world, int frame) const;
-    void write_surface(const World& world, int frame) const;
 
     std::filesystem::path folder_;
     const Scenario& scenario_;
     OutputSettings output_;
 };
+
+// The surface of the liquid, drawn on a grid that is `refinement` times finer, and the droplets that are too
+// small for it.
+struct LiquidSurface {
+    SurfaceMesh mesh;
+    std::vector<Vec3f> velocity;  // of each vertex [m/s]
+    Particles spray;
+};
+LiquidSurface liquid_surface(const World& world, const Scenario& scenario, int refinement);
+
+// Velocities of particles of the liquid [m/s].
+std::vector<Vec3f> particle_velocities(const Particles& particles, const World& world,
+                                       const Scenario& scenario);
+
+// Adds a solid's surface as it is now, and the velocities of its vertices: of what does not move by itself
+// over the millisecond before.
+void append_solid(const World& world, const Scenario& scenario, std::size_t s, SurfaceMesh& mesh,
+                  std::vector<Vec3f>& velocity);
 
 // Ends a distance to the liquid, which goes on into solids, `overlap` inside their surfaces [m]; less in
 // solids that are too thin for it.

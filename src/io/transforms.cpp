@@ -18,20 +18,13 @@ namespace {
 
 constexpr std::array parts{"x", "y", "z", "qx", "qy", "qz", "qw"};
 
-bool moves_as_a_whole(const Solid& solid) {
-    return solid.motion == Motion::rigid || solid.motion == Motion::scripted ||
-           solid.motion == Motion::spring || solid.motion == Motion::elastic;
-}
-
-// Does the run change its shape?
-bool deforms(const Solid& solid) {
-    return solid.motion == Motion::elastic || (solid.spring.net && !solid.spring.net->springs.empty());
-}
+// Does a row of the table say where it is?
+bool moves(const Solid& solid) { return solid.motion == Motion::scripted || moves_by_itself(solid.motion); }
 
 std::vector<std::string> columns(const Scenario& scenario) {
     std::vector<std::string> names{"frame", "time"};
     for (const Solid& solid : scenario.solids)
-        if (moves_as_a_whole(solid))
+        if (moves(solid))
             for (const char* part : parts) names.push_back(fmt::format("{}.{}", solid.name, part));
     return names;
 }
@@ -59,12 +52,9 @@ std::vector<Pose> poses_in(const NumberTable& table, const Solid& solid) {
 }  // namespace
 
 void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int frame) {
-    const auto free = [](const Solid& solid) {
-        return solid.motion == Motion::rigid || solid.motion == Motion::spring ||
-               solid.motion == Motion::elastic;
-    };
     std::error_code error;
-    if (std::none_of(scenario.solids.begin(), scenario.solids.end(), free) ||
+    if (std::none_of(scenario.solids.begin(), scenario.solids.end(),
+                     [](const Solid& solid) { return moves_by_itself(solid.motion); }) ||
         !std::filesystem::exists(csv, error))
         return;
     const NumberTable table = read_number_table(csv);
@@ -72,7 +62,7 @@ void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int fr
     if (!frames) return;
     const auto row = std::find(frames->begin(), frames->end(), double(frame)) - frames->begin();
     for (Solid& solid : scenario.solids) {
-        if (!free(solid)) continue;
+        if (!moves_by_itself(solid.motion)) continue;
         const std::vector<Pose> poses = poses_in(table, solid);
         if (row < std::ssize(poses)) solid.start = poses[row];
     }
@@ -80,9 +70,7 @@ void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int fr
 
 void take_shapes_from_frame(Scenario& scenario, const std::filesystem::path& solids) {
     std::error_code error;
-    if (std::none_of(scenario.solids.begin(), scenario.solids.end(), deforms) ||
-        !std::filesystem::exists(solids, error))
-        return;
+    if (!has_deforming_solids(scenario) || !std::filesystem::exists(solids, error)) return;
     const std::vector<Vec3f> vertices = read_ply(solids).mesh.vertices;
     std::size_t first = 0;
     for (Solid& solid : scenario.solids) {
@@ -97,11 +85,12 @@ void take_shapes_from_frame(Scenario& scenario, const std::filesystem::path& sol
 }
 
 bool has_deforming_solids(const Scenario& scenario) {
-    return std::any_of(scenario.solids.begin(), scenario.solids.end(), deforms);
+    return std::any_of(scenario.solids.begin(), scenario.solids.end(),
+                       [](const Solid& solid) { return deforms(solid); });
 }
 
 bool has_moving_solids(const Scenario& scenario) {
-    return std::any_of(scenario.solids.begin(), scenario.solids.end(), moves_as_a_whole);
+    return std::any_of(scenario.solids.begin(), scenario.solids.end(), moves);
 }
 
 void TransformLog::on_start(const World& world, int frame) {
@@ -121,7 +110,7 @@ void TransformLog::on_frame(World& world, int frame) {
 void TransformLog::write(const World& world, int frame) {
     std::vector<double> row{double(frame), world.time};
     for (std::size_t s = 0; s < scenario_.solids.size(); ++s) {
-        if (!moves_as_a_whole(scenario_.solids[s])) continue;
+        if (!moves(scenario_.solids[s])) continue;
         const Pose pose = pose_of(world, scenario_, s);
         const std::array<double, 4> turn = quaternion(pose.rotation);
         row.insert(row.end(), {pose.position.x, pose.position.y, pose.position.z});
@@ -141,7 +130,7 @@ void TransformLog::on_finish(World&, int, bool) {
         const Solid& solid = scenario_.solids[s];
         AnimatedSolid animated{
             solid.name, &solid.shape.mesh, solid.color.value_or(palette[s % std::size(palette)]), {}};
-        animated.poses = moves_as_a_whole(solid) ? poses_in(table, solid) : std::vector{solid.start};
+        animated.poses = moves(solid) ? poses_in(table, solid) : std::vector{solid.start};
         // A mesh that changes its shape is no rigid node; frames/ has it.
         if (!solid.sequence && !deforms(solid)) solids.push_back(std::move(animated));
     }

@@ -70,7 +70,7 @@ openvdb::FloatGrid::Ptr distance_grid(const Field<double>& phi, double h) {
     grid->setTransform(cell_centred(h));
 
     const Tiling& tiling = phi.tiling();
-    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+    for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot) {
         auto leaf = std::make_unique<Leaf>(first_voxel(tiling, slot), far);
         bool deep = true;  // wholly inside, far from the surface and the walls
         int cells = 0;
@@ -101,7 +101,7 @@ openvdb::Vec3fGrid::Ptr velocity_grid(const MacGrid& velocity, double h) {
     grid->setTransform(cell_centred(h));
 
     const Tiling& tiling = velocity[0].tiling();
-    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+    for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot) {
         auto leaf = std::make_unique<Leaf>(first_voxel(tiling, slot), openvdb::Vec3f(0));
         const Int3 faces =
             tiling.cells() + Int3{1, 1, 1};  // the last cells' high faces are the next voxels' low ones
@@ -120,7 +120,7 @@ openvdb::FloatGrid::Ptr pressure_grid(const Field<double>& pressure, double h) {
     grid->setName("pressure");
     grid->setTransform(cell_centred(h));
     const Tiling& tiling = pressure.tiling();
-    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+    for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot) {
         auto leaf = std::make_unique<Leaf>(first_voxel(tiling, slot), 0.0f);
         fill_leaf(*leaf, tiling, slot, tiling.cells(), [&](Leaf& l, openvdb::Index offset, std::int64_t n) {
             if (pressure[n] != 0) l.setValueOn(offset, float(pressure[n]));
@@ -155,7 +155,7 @@ template <class Grid, class Read>
 Field<double> field_of(const Grid& grid, const std::shared_ptr<const Tiling>& tiling, double background,
                        const Read& read) {
     Field<double> field(tiling, background);
-    parallel_for(tiling->tile_count(), 16, [&](std::int64_t slot) {
+    for_each_tile(*tiling, 16, [&](std::int64_t slot) {
         const auto values = grid.getConstAccessor();
         for_each_cell_of_tile(*tiling, slot, tiling->cells() + Int3{1, 1, 1}, [&](Int3 c, std::int64_t n) {
             field[n] = read(values.getValue(openvdb::Coord(c.x, c.y, c.z)));

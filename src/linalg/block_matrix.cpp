@@ -173,14 +173,14 @@ class TwoLevel final : public BlockPreconditioner {
         double spacing = std::cbrt(std::max(size.x * size.y * size.z, 1e-300) * (30 / double(places.size())));
         // Factorising takes the square of a front's lumps for each one; a cube may have 500. Long bodies have
         // small fronts and may have more.
-        const auto dear = [&] {
+        const auto too_many = [&] {
             std::array<double, 3> count;
             for (int a = 0; a < 3; ++a) count[a] = std::max(1.0, std::ceil(size[a] / spacing));
             std::sort(count.begin(), count.end());
             const double front = count[0] * count[1];
             return count[2] * front * front * front > 2e6;
         };
-        while (dear()) spacing *= 1.05;
+        while (too_many()) spacing *= 1.05;
         // Plates and rods are thinner than that.
         spacing = std::max({spacing, size.x / 200, size.y / 200, size.z / 200});
         std::map<std::array<int, 3>, std::vector<int>> cubes;
@@ -254,7 +254,7 @@ std::unique_ptr<BlockPreconditioner> two_level_preconditioner(const BlockMatrix&
 
 std::unique_ptr<BlockPreconditioner> choose_preconditioner(const BlockMatrix& pattern,
                                                            std::span<const Vec3> places) {
-    // Finding the pattern of a factor is itself dear for large meshes.
+    // Finding the pattern of a factor is itself expensive for large meshes.
     if (pattern.rows() < 60'000) {
         auto factor = std::make_unique<Cholesky>(pattern);
         const double rows = pattern.rows(), fill = double(factor->nonzeros());
@@ -450,8 +450,9 @@ SolveReport BlockSolver::solve(std::span<const Vec3> b, std::span<Vec3> x,
     std::vector<Vec3> r(b.size()), z(b.size());
     system_.multiply(x, z);
     parallel_for(std::ssize(b), grain, [&](std::int64_t i) { r[i] = b[i] - z[i]; });
-    const krylov::Outcome outcome =
-        krylov::conjugate_gradients(space, multiply, inverse, x, r, std::sqrt(inner(r, r)), z, goal);
+    const double residual = std::sqrt(inner(r, r));
+    krylov::ConjugateDirections at(space, std::move(r), residual);
+    const krylov::Outcome outcome = krylov::conjugate_gradients(space, multiply, inverse, x, z, at, goal);
     return {.converged = outcome.residual <= goal.wanted,  // false for anything that is not a number
             .iterations = outcome.iterations,
             .residual = outcome.residual / std::max(goal.norm, 1e-300)};

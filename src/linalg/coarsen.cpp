@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 namespace flotsam {
@@ -13,14 +14,13 @@ constexpr std::int64_t tile_grain = 4;
 
 }  // namespace
 
-std::vector<Int3> widths(const LowRank<double>& modes, const Tiling& tiling) {
+std::vector<Int3> widths(const LowRank<double>& modes, const Network<double>& network) {
     struct Span {
         Int3 low{1 << 30, 1 << 30, 1 << 30}, high{-1, -1, -1};
     };
     std::vector<Span> spans(modes.groups());
     for (const ModeEntry<double>& entry : modes.entries()) {
-        const auto local = static_cast<int>(entry.cell % block);
-        const Int3 cell = tiling.first_cell(entry.cell / block) + Int3{local & 7, local >> 3 & 7, local >> 6};
+        const Int3 cell = network.place(entry.cell);
         Span& span = spans[entry.group];
         span.low = min(span.low, cell), span.high = max(span.high, cell);
     }
@@ -34,20 +34,13 @@ std::vector<Int3> widths(const LowRank<double>& modes, const Tiling& tiling) {
 // across the border of two cells in w of s cases, and then feels the difference of their values, which is s /
 // w times what the difference across the body is: the energy of many small bodies in a linear field comes out
 // s / w times too large, and compliance is reduced by that.
-LowRank<float> coarsen(const LowRank<float>& fine, const Tiling& tiling, const Tiling& coarse, Int3 coarsens,
-                       Int3 size, const std::vector<Int3>& width) {
-    const Parent parent{coarsens};
-    std::vector<ModeEntry<float>> entries = fine.entries();
-    for (ModeEntry<float>& entry : entries) {
-        const Int3 tile = tiling.tiles()[entry.cell / block];
-        const int local = static_cast<int>(entry.cell % block);
-        const Int3 corner = parent.corner(tile);
-        entry.cell = coarse.find(parent.tile(tile) * Tiling::side) +
-                     Tiling::local_index(corner.x + ((local & 7) >> coarsens.x),
-                                         corner.y + ((local >> 3 & 7) >> coarsens.y),
-                                         corner.z + ((local >> 6) >> coarsens.z));
-    }
-    std::vector<SixBySix<float>> compliance = fine.compliance();
+LowRank<float> coarsen(const LowRank<float>& modes, const Network<float>& fine, const Network<float>& coarse,
+                       Int3 coarsens, const std::vector<std::int64_t>& joined, Int3 size,
+                       const std::vector<Int3>& width) {
+    std::vector<ModeEntry<float>> entries = modes.entries();
+    for (ModeEntry<float>& entry : entries)
+        entry.cell = std::uint32_t(parent_of(entry.cell, fine, coarse, coarsens, joined));
+    std::vector<SixBySix<float>> compliance = modes.compliance();
     for (std::size_t g = 0; g < compliance.size(); ++g) {
         Six<double> root;
         const auto reduction = [&](int axis) {  // from the fine level to this one
@@ -63,10 +56,10 @@ LowRank<float> coarsen(const LowRank<float>& fine, const Tiling& tiling, const T
         for (int a = 0; a < 6; ++a)
             for (int b = 0; b < 6; ++b) compliance[g][a][b] *= float(root[a] * root[b]);
     }
-    return {coarse.tile_count(), std::move(entries), std::move(compliance)};
+    return {coarse.slot_count(), std::move(entries), std::move(compliance)};
 }
 
-LowRank<float> in_single_precision(const LowRank<double>& modes, std::int64_t tiles) {
+LowRank<float> in_single_precision(const LowRank<double>& modes, std::int64_t slots) {
     std::vector<ModeEntry<float>> entries;
     for (const ModeEntry<double>& entry : modes.entries()) {
         entries.push_back({entry.cell, entry.group, {}});
@@ -76,11 +69,79 @@ LowRank<float> in_single_precision(const LowRank<double>& modes, std::int64_t ti
     for (std::size_t g = 0; g < compliance.size(); ++g)
         for (int i = 0; i < 6; ++i)
             for (int j = 0; j < 6; ++j) compliance[g][i][j] = float(modes.compliance()[g][i][j]);
-    return {tiles, std::move(entries), std::move(compliance)};
+    return {slots, std::move(entries), std::move(compliance)};
 }
 
+std::int64_t parent_of(std::int64_t n, const Network<float>& fine, const Network<float>& coarse,
+                       Int3 coarsens, const std::vector<std::int64_t>& joined) {
+    if (n >= fine.first_listed()) return coarse.first_listed() + joined[n - fine.first_listed()];
+    const Int3 cell = fine.place(n);
+    return coarse.tiling().find({cell.x >> coarsens.x, cell.y >> coarsens.y, cell.z >> coarsens.z});
+}
+
+std::vector<std::int64_t> join_listed(const ListedNodes<float>& nodes, std::int64_t first_listed,
+                                      Int3 coarsens) {
+    std::vector<std::int64_t> lowest(nodes.count());
+    for (std::int64_t n = 0; n < nodes.count(); ++n) lowest[n] = n;
+    const auto root = [&](std::int64_t n) {
+        while (lowest[n] != n) n = lowest[n] = lowest[lowest[n]];
+        return n;
+    };
+    const auto parent = [&](std::int64_t n) {
+        const Int3 c = nodes.cell[n];
+        return Int3{c.x >> coarsens.x, c.y >> coarsens.y, c.z >> coarsens.z};
+    };
+    for (const auto& link : nodes.links) {
+        const std::int64_t other = link.other - first_listed;
+        if (other < 0 || nodes.cell[link.node].x < 0 || parent(link.node) != parent(other)) continue;
+        const std::int64_t a = root(link.node), b = root(other);
+        lowest[std::max(a, b)] = std::min(a, b);
+    }
+    std::vector<std::int64_t> joined(nodes.count());
+    std::int64_t count = 0;
+    for (std::int64_t n = 0; n < nodes.count(); ++n) joined[n] = root(n) == n ? count++ : joined[root(n)];
+    return joined;
+}
+
+namespace {
+
+// Links become longer by the ways to their ends' parents, as those of cells do, and those between the same
+// two are one.
+ListedNodes<float> coarsen_listed(const Network<float>& fine, const Network<float>& coarse, Int3 size,
+                                  Int3 coarsens, const std::vector<std::int64_t>& joined) {
+    ListedNodes<float> nodes;
+    for (std::int64_t n = 0; n < fine.listed().count(); ++n) {
+        if (joined[n] == nodes.count()) {
+            const Int3 c = fine.listed().cell[n];
+            nodes.cell.push_back(c.x < 0 ? c : Int3{c.x >> coarsens.x, c.y >> coarsens.y, c.z >> coarsens.z});
+            nodes.ground.push_back(0);
+        }
+        nodes.ground[joined[n]] += fine.listed().ground[n];
+    }
+    std::map<std::pair<std::int64_t, std::int64_t>, float> sums;
+    const float way = 1 / float(std::max({size.x, size.y, size.z}));  // half a cell at each end
+    for (const auto& link : fine.listed().links) {
+        const bool both = link.other >= fine.first_listed();
+        const std::int64_t node = joined[link.node];
+        const std::int64_t other = both ? joined[link.other - fine.first_listed()]
+                                        : parent_of(link.other, fine, coarse, coarsens, joined);
+        if (both && node == other) continue;
+        const float longer = 1 / (1 / link.conductance + way);
+        if (both)
+            sums[{std::max(node, other), coarse.first_listed() + std::min(node, other)}] += longer;
+        else
+            sums[{node, other}] += longer;
+    }
+    for (const auto& [ends, conductance] : sums)
+        nodes.links.push_back({ends.first, ends.second, conductance});
+    return nodes;
+}
+
+}  // namespace
+
 // The next coarser network. `size` is the edge of a fine cell along each axis, in cells of the finest grid.
-Network<float> coarsen(const Network<float>& fine, Int3 size, Int3 coarsens) {
+Network<float> coarsen(const Network<float>& fine, Int3 size, Int3 coarsens,
+                       const std::vector<std::int64_t>& joined) {
     const Tiling& tiling = fine.tiling();
     const Parent parent{coarsens};
     std::vector<Int3> tiles;
@@ -99,7 +160,7 @@ Network<float> coarsen(const Network<float>& fine, Int3 size, Int3 coarsens) {
     std::vector<std::array<char, block>> unknown(all.size());
 
     const Children children(tiling, coarse.tiling(), coarsens);
-    parallel_for(coarse.tiling().tile_count(), 1, [&](std::int64_t coarse_slot) {
+    for_each_tile(coarse.tiling(), 1, [&](std::int64_t coarse_slot) {
         auto& links = coarse.mixed(coarse_slot);
         auto& grounds = coarse.ground(coarse_slot);
         unknown[coarse_slot].fill(0);
@@ -136,6 +197,7 @@ Network<float> coarsen(const Network<float>& fine, Int3 size, Int3 coarsens) {
             }
         }
     });
+    coarse.list(coarsen_listed(fine, coarse, size, coarsens, joined));
     coarse.finish([&](std::int64_t slot, int local) { return unknown[slot][local] != 0; });
     return coarse;
 }
@@ -143,9 +205,17 @@ Network<float> coarsen(const Network<float>& fine, Int3 size, Int3 coarsens) {
 Network<float> in_single_precision(const Network<double>& network) {
     Network<float> single(network.shared_tiling());
     std::vector<std::int64_t> slots;
-    for (std::int64_t slot = 0; slot < network.tiling().tile_count(); ++slot)
+    for (std::int64_t slot = 0; slot < network.tiling().owned_count(); ++slot)
         if (!network.plain(slot)) slots.push_back(slot);
     single.set_mixed(slots);
+    ListedNodes<float> listed{network.listed().cell, {}, {}};
+    for (const double ground : network.listed().ground) listed.ground.push_back(float(ground));
+    for (const auto& link : network.listed().links)
+        listed.links.push_back({link.node, link.other, float(link.conductance)});
+    single.list(std::move(listed));
+    for (std::int64_t slot = network.tiling().tile_count(); slot < network.slot_count(); ++slot)
+        for (int i = 0; i < block; ++i)
+            single.mixed(slot).diagonal[i] = float(network.coefficients(slot).diagonal[i]);
     parallel_for(std::int64_t(slots.size()), tile_grain, [&](std::int64_t m) {
         const std::int64_t slot = slots[m];
         const TileCoefficients<double>& from = network.coefficients(slot);

@@ -29,7 +29,7 @@ class Children {
   public:
     Children(const Tiling& fine, const Tiling& coarse, Int3 coarsens) : of_(coarse.tile_count()) {
         const Parent parent{coarsens};
-        for (std::int64_t slot = 0; slot < fine.tile_count(); ++slot) {
+        for (std::int64_t slot = 0; slot < fine.owned_count(); ++slot) {
             const Int3 t = parent.tile(fine.tiles()[slot]) * Tiling::side;
             of_[coarse.find(t) / Tiling::cells_per_tile].push_back(static_cast<std::int32_t>(slot));
         }
@@ -40,16 +40,27 @@ class Children {
     std::vector<std::vector<std::int32_t>> of_;
 };
 
-// `size` of the fine level's cells, in cells of the finest; `coarsens` is 1 for axes that get half the cells.
-Network<float> coarsen(const Network<float>& fine, Int3 size, Int3 coarsens);
+// The coarse number of each listed node. Nodes join their neighbours in the list whose cells have the same
+// parent, and never a cell: what a sheet keeps apart stays apart.
+std::vector<std::int64_t> join_listed(const ListedNodes<float>& nodes, std::int64_t first_listed,
+                                      Int3 coarsens);
+
+// `size` of the fine level's cells, in cells of the finest; `coarsens` is 1 for axes that get half the cells;
+// `joined` from join_listed.
+Network<float> coarsen(const Network<float>& fine, Int3 size, Int3 coarsens,
+                       const std::vector<std::int64_t>& joined);
+// The coarse index of a fine unknown.
+std::int64_t parent_of(std::int64_t n, const Network<float>& fine, const Network<float>& coarse,
+                       Int3 coarsens, const std::vector<std::int64_t>& joined);
 
 // How wide each group is: the largest distance of its cells along each axis.
-std::vector<Int3> widths(const LowRank<double>& modes, const Tiling& tiling);
+std::vector<Int3> widths(const LowRank<double>& modes, const Network<double>& network);
 // `width` on the finest level, whose cells `size` counts.
-LowRank<float> coarsen(const LowRank<float>& fine, const Tiling& tiling, const Tiling& coarse, Int3 coarsens,
-                       Int3 size, const std::vector<Int3>& width);
+LowRank<float> coarsen(const LowRank<float>& modes, const Network<float>& fine, const Network<float>& coarse,
+                       Int3 coarsens, const std::vector<std::int64_t>& joined, Int3 size,
+                       const std::vector<Int3>& width);
 
 Network<float> in_single_precision(const Network<double>& network);
-LowRank<float> in_single_precision(const LowRank<double>& modes, std::int64_t tiles);
+LowRank<float> in_single_precision(const LowRank<double>& modes, std::int64_t slots);
 
 }  // namespace flotsam

@@ -211,11 +211,18 @@ class FormInverse {
 
 }  // namespace
 
-std::optional<CoupledForm> coupled_form(std::string_view solver) {
-    if (solver == "spd") return CoupledForm::spd;
-    if (solver == "factored") return CoupledForm::factored;
-    if (solver == "indefinite-bicgstab" || solver == "indefinite-minres") return CoupledForm::indefinite;
-    return {};
+std::optional<CoupledForm> coupled_form(Solver solver) {
+    switch (solver) {
+        case Solver::spd:
+            return CoupledForm::spd;
+        case Solver::factored:
+            return CoupledForm::factored;
+        case Solver::indefinite_bicgstab:
+        case Solver::indefinite_minres:
+            return CoupledForm::indefinite;
+        default:
+            return {};
+    }
 }
 
 AssembledForm assemble(const CoupledSystem& system, CoupledForm form, double alpha) {
@@ -225,7 +232,7 @@ AssembledForm assemble(const CoupledSystem& system, CoupledForm form, double alp
 
 SolveReport solve(const CoupledSystem& system, const SolverSettings& settings, std::span<double> p,
                   std::span<Vec3> v) {
-    const CoupledForm form = *coupled_form(settings.name);
+    const CoupledForm form = *coupled_form(settings.solver);
     const Parts parts = parts_of(system);
     const Sparse r = form == CoupledForm::factored ? factors_of(system, parts) : Sparse();
     // The thesis scales the SPD form alone.
@@ -241,9 +248,9 @@ SolveReport solve(const CoupledSystem& system, const SolverSettings& settings, s
                        form == CoupledForm::factored ? Vector(r * moved) : Vector(moved / assembled.alpha));
     const std::span<double> all(x.data(), std::size_t(x.size()));
     const SolveReport report =
-        settings.name == "indefinite-bicgstab"
+        settings.solver == Solver::indefinite_bicgstab
             ? solve_bicgstab(assembled.matrix, assembled.rhs, all, settings.tolerance)
-        : settings.name == "indefinite-minres"
+        : settings.solver == Solver::indefinite_minres
             ? solve_minres(assembled.matrix, assembled.pressures, assembled.rhs, all, settings.tolerance)
             : solve_iccg(assembled.matrix, assembled.rhs, all, settings.tolerance);
 

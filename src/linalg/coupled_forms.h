@@ -14,30 +14,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "linalg/block_matrix.h"
 #include "linalg/interface_map.h"
+#include "linalg/solid_system.h"
 #include "linalg/solve.h"
 #include "linalg/symmetric_matrix.h"
 
 namespace flotsam {
-
-// How nodes answer to impulses: S (v - from) = push + impulse.
-struct SolidEquation {
-    struct Part {
-        std::int64_t first;  // node
-        const BlockMatrix* matrix;
-    };
-    std::vector<Part> parts;          // of S, down its diagonal,
-    std::vector<BlockRow> rows;       // and what couples nodes beyond their patterns
-    std::vector<double> lumped;       // the part of S that is mass and its damping, of each node [kg]
-    std::vector<BlockRow> factors;    // S less `lumped` as a sum of squares; for the factored form alone
-    std::vector<unsigned char> held;  // directions of each node that answer to nothing (bits 1, 2, 4)
-    std::vector<Vec3> from, push;     // [m/s], [kg m/s]
-    std::vector<Vec3> before;         // a guess at v [m/s]
-};
 
 struct CoupledSystem {
     SymmetricMatrix liquid;                 // B, in natural order [m^3/(s Pa)]
@@ -48,7 +32,7 @@ struct CoupledSystem {
 };
 
 enum class CoupledForm { indefinite, spd, factored };
-std::optional<CoupledForm> coupled_form(std::string_view solver);  // none for our own solvers
+std::optional<CoupledForm> coupled_form(Solver solver);  // none for our own solvers
 
 struct AssembledForm {
     SymmetricMatrix matrix;

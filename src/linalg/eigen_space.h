@@ -54,7 +54,9 @@ inline krylov::Outcome conjugate_gradients(const EigenSparse& matrix, const Inco
                                            const krylov::Goal& goal) {
     EigenSpace space{b.size()};
     Eigen::VectorXd r = b - matrix * x, z = space.zero();
-    return krylov::conjugate_gradients(space, times(matrix), inverse_of(inverse), x, r, r.norm(), z, goal);
+    const double residual = r.norm();
+    krylov::ConjugateDirections<EigenSpace> at(space, std::move(r), residual);
+    return krylov::conjugate_gradients(space, times(matrix), inverse_of(inverse), x, z, at, goal);
 }
 
 }  // namespace flotsam

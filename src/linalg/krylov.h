@@ -45,33 +45,37 @@ struct Goal {
 struct Outcome {
     double residual = 0;
     int iterations = 0;
-    bool stopped = false;  // by the caller, before the goal
+    bool broke_down = false;  // no direction was left before the goal was reached
 };
 
-struct NeverStop {
-    bool operator()(double) const { return false; }
-};
-
-// Conjugate gradients [Saad03 Alg. 9.1], for A and M symmetric and positive definite. On entry r = b - A x
-// and `residual` is its norm. `z` is where m puts its result. `stop` is asked with the residual before every
-// iteration. Ends early where A turns out not to be positive definite.
-template <class Space, class Operator, class Preconditioner, class X, class Z, class Stop = NeverStop>
-Outcome conjugate_gradients(Space& space, const Operator& a, const Preconditioner& m, X& x,
-                            typename Space::Vector& r, double residual, Z& z, const Goal& goal,
-                            const Stop& stop = {}) {
-    auto p = space.zero(), q = space.zero();
+// Where conjugate gradients are: r = b - A x and its norm, the last direction and its A-norm's parts.
+template <class Space>
+struct ConjugateDirections {
+    typename Space::Vector r;
+    double residual;
+    typename Space::Vector p, q;
     double rz = 0;
-    int k = 0;
-    for (; residual > goal.wanted && k < goal.max_iterations; ++k) {
-        if (stop(residual)) return {residual, k, true};
-        const double rz_before = rz;
-        rz = m(r, z);
-        space.add_to_scaled(p, k > 0 ? rz / rz_before : 0, z);
-        const double curvature = a(p, q);
+    int iterations = 0;
+
+    ConjugateDirections(const Space& space, typename Space::Vector r_, double residual_)
+        : r(std::move(r_)), residual(residual_), p(space.zero()), q(space.zero()) {}
+};
+
+// Conjugate gradients [Saad03 Alg. 9.1], for A and M symmetric and positive definite. `z` is where m puts its
+// result. Goes on from `at`, so that a rough solution can be looked at and then made exact. Ends early where
+// A turns out not to be positive definite.
+template <class Space, class Operator, class Preconditioner, class X, class Z>
+Outcome conjugate_gradients(Space& space, const Operator& a, const Preconditioner& m, X& x, Z& z,
+                            ConjugateDirections<Space>& at, const Goal& goal) {
+    for (; at.residual > goal.wanted && at.iterations < goal.max_iterations; ++at.iterations) {
+        const double rz_before = at.rz;
+        at.rz = m(at.r, z);
+        space.add_to_scaled(at.p, at.iterations > 0 ? at.rz / rz_before : 0, z);
+        const double curvature = a(at.p, at.q);
         if (!(curvature > 0)) break;
-        residual = std::sqrt(space.descend(x, r, rz / curvature, p, q));
+        at.residual = std::sqrt(space.descend(x, at.r, at.rz / curvature, at.p, at.q));
     }
-    return {residual, k};
+    return {at.residual, at.iterations};
 }
 
 // MINRES [Elman14 Alg. 4.1], for A symmetric and M symmetric and positive definite. On entry v = b - A x; it

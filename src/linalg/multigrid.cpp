@@ -6,141 +6,13 @@
 #include <cstring>
 
 #include "linalg/coarsen.h"
-#include "linalg/krylov.h"
+#include "linalg/tile_rows.h"
 
 namespace flotsam {
 
+using namespace rows;
+
 namespace {
-
-constexpr int block = Tiling::cells_per_tile;
-constexpr std::int64_t tile_grain = 4;
-
-// A row of eight values along x is one vector register; a tile is 64 of them.
-template <class T>
-struct RowOf {
-    typedef T type __attribute__((vector_size(8 * sizeof(T))));
-};
-template <class T>
-using Row = typename RowOf<T>::type;
-
-template <class T>
-Row<T> load(const T* p) {
-    Row<T> v;
-    std::memcpy(&v, p, sizeof v);
-    return v;
-}
-template <class T>
-void store(T* p, Row<T> v) {
-    std::memcpy(p, &v, sizeof v);
-}
-// The values one place lower along x, `first` coming in; and one place higher, `last` coming in.
-template <class R, class T>
-R from_left(R v, T first) {
-    R moved = __builtin_shufflevector(v, v, 0, 0, 1, 2, 3, 4, 5, 6);
-    moved[0] = first;
-    return moved;
-}
-template <class R, class T>
-R from_right(R v, T last) {
-    R moved = __builtin_shufflevector(v, v, 1, 2, 3, 4, 5, 6, 7, 7);
-    moved[7] = last;
-    return moved;
-}
-
-// A tile's block of a vector and the six blocks beside it.
-template <class T>
-struct Around {
-    const T* own;
-    std::array<const T*, 6> beside;
-    Around(const T* values, const Tiling& tiling, std::int64_t slot) : own(values + slot * block) {
-        for (int side = 0; side < 6; ++side) {
-            const std::int32_t n = tiling.neighbour(slot, side / 2, side % 2);
-            beside[side] = values + (n < 0 ? tiling.tile_count() : std::int64_t{n}) * block;
-        }
-    }
-    // The six neighbours of row (j, k): left, right, below, above, behind, before.
-    struct Rows {
-        Row<T> center;
-        Row<T> next[6];
-    };
-    Rows rows(int j, int k) const {
-        const int r = 8 * (j + 8 * k);
-        Rows out;
-        out.center = load(own + r);
-        out.next[0] = from_left(out.center, beside[0][r + 7]);
-        out.next[1] = from_right(out.center, beside[1][r]);
-        out.next[2] = load(j > 0 ? own + r - 8 : beside[2] + r + 56);
-        out.next[3] = load(j < 7 ? own + r + 8 : beside[3] + r - 56);
-        out.next[4] = load(k > 0 ? own + r - 64 : beside[4] + r + 448);
-        out.next[5] = load(k < 7 ? own + r + 64 : beside[5] + r - 448);
-        return out;
-    }
-};
-
-// The links of a tile's rows, and its diagonal.
-template <class T>
-struct MixedLinks {
-    const TileCoefficients<T>& own;
-    std::array<const TileCoefficients<T>*, 3> high;
-    const T* smoothing;
-    MixedLinks(const Network<T>& network, std::int64_t slot)
-        : own(network.coefficients(slot)), smoothing(network.smoothing(slot)) {
-        for (int axis = 0; axis < 3; ++axis)
-            high[axis] = &network.coefficients(network.tiling().neighbour(slot, axis, 1));
-    }
-    // Sum of link times neighbour over the six neighbours of row (j, k).
-    Row<T> gather(const typename Around<T>::Rows& v, int j, int k) const {
-        const int r = 8 * (j + 8 * k);
-        const Row<T> x = load(own.link[0].data() + r), y = load(own.link[1].data() + r),
-                     z = load(own.link[2].data() + r);
-        return x * v.next[0] + from_right(x, high[0]->link[0][r]) * v.next[1] + y * v.next[2] +
-               load(j < 7 ? own.link[1].data() + r + 8 : high[1]->link[1].data() + r - 56) * v.next[3] +
-               z * v.next[4] +
-               load(k < 7 ? own.link[2].data() + r + 64 : high[2]->link[2].data() + r - 448) * v.next[5];
-    }
-    Row<T> diagonal(int j, int k) const { return load(own.diagonal.data() + 8 * (j + 8 * k)); }
-    // What a smoother divides by.
-    Row<T> divisor(int j, int k) const { return diagonal(j, k) + load(smoothing + 8 * (j + 8 * k)); }
-    // 1 / divisor, and 0 where there is no unknown.
-    Row<T> inverse(int j, int k) const {
-        const Row<T> d = divisor(j, k), none{};
-        return d > none ? T(1) / d : none;
-    }
-};
-template <class T>
-struct PlainLinks {
-    Row<T> gather(const typename Around<T>::Rows& v, int, int) const {
-        return ((v.next[0] + v.next[1]) + (v.next[2] + v.next[3])) + (v.next[4] + v.next[5]);
-    }
-    Row<T> diagonal(int, int) const { return Row<T>{} + T(6); }
-    Row<T> divisor(int, int) const { return Row<T>{} + T(6); }
-    Row<T> inverse(int, int) const { return Row<T>{} + T(1.0 / 6); }
-};
-
-// Calls body(slot, links) with the links of each tile, tiles side by side.
-template <class T, class Body>
-void for_each_tile(const Network<T>& network, const Body& body) {
-    parallel_for(network.tiling().tile_count(), tile_grain, [&](std::int64_t slot) {
-        if (network.plain(slot))
-            body(slot, PlainLinks<T>{});
-        else
-            body(slot, MixedLinks<T>(network, slot));
-    });
-}
-template <class T, class Term>
-double sum_over_tiles(const Network<T>& network, const Term& term) {
-    return fixed_sum<double>(network.tiling().tile_count(), tile_grain, [&](std::int64_t slot) {
-        return network.plain(slot) ? term(slot, PlainLinks<T>{}) : term(slot, MixedLinks<T>(network, slot));
-    });
-}
-
-template <class Body>
-void for_each_row(const Body& body) {
-    for (int k = 0; k < 8; ++k)
-        for (int j = 0; j < 8; ++j) body(j, k, 8 * (j + 8 * k));
-}
-
-double total(Row<double> v) { return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])); }
 
 // Chebyshev of the fourth kind, degree 2, for eigenvalues of D^-1 A up to 2, with the weights that minimise
 // the two-grid bound (Lottes 2023): z1 = 2/3 D^-1 r0, z2 = 1/5 z1 + 6/5 D^-1 r1, x += beta1 z1 +
@@ -152,11 +24,8 @@ constexpr float beta1 = 1.02387287570313f, beta2 = 1.26408905371085f;
 std::vector<float> inverse_diagonal(const Network<float>& network, const LowRank<float>& modes) {
     std::vector<float> inverse;
     inverse.reserve(modes.entries().size());
-    for (const ModeEntry<float>& entry : modes.entries()) {
-        const float d = network.coefficients(entry.cell / block).diagonal[entry.cell % block] +
-                        network.smoothing(entry.cell / block)[entry.cell % block];
-        inverse.push_back(d > 0 ? 1 / d : 0);
-    }
+    for (const ModeEntry<float>& entry : modes.entries())
+        inverse.push_back(inverse_of_divisor(network, entry.cell));
     return inverse;
 }
 
@@ -172,12 +41,12 @@ void restrict_residual(const Network<float>& network, Int3 coarsens, const Tilin
                        const TileVector<float>& b, const TileVector<float>& x, TileVector<float>& coarse_b) {
     const Children children(network.tiling(), coarse, coarsens);
     const Parent parent{coarsens};
-    parallel_for(coarse.tile_count(), 1, [&](std::int64_t coarse_slot) {
+    for_each_tile(coarse, 1, [&](std::int64_t coarse_slot) {
         float* to = coarse_b.data() + coarse_slot * block;
         std::memset(to, 0, block * sizeof(float));
         for (const std::int32_t slot : children.of(coarse_slot)) {
             const Int3 corner = parent.corner(network.tiling().tiles()[slot]);
-            const Around<float> around(x.data(), network.tiling(), slot);
+            const Around<float> around(x.data(), network, slot);
             const auto add = [&](const auto& links) {
                 for_each_row([&](int j, int k, int r) {
                     const auto rows = around.rows(j, k);
@@ -198,11 +67,40 @@ void restrict_residual(const Network<float>& network, Int3 coarsens, const Tilin
     });
 }
 
+// The same of listed nodes, and of what their links add to the residuals of cells.
+void restrict_listed(const Network<float>& network, const Network<float>& coarse, Int3 coarsens,
+                     const std::vector<std::int64_t>& joined, const TileVector<float>& b,
+                     const TileVector<float>& x, TileVector<float>& coarse_b) {
+    if (network.listed().count() == 0) return;
+    std::fill(coarse_b.begin() + coarse.first_listed(), coarse_b.begin() + coarse.value_count(), 0.0f);
+    for (std::int64_t i = 0; i < network.listed().count(); ++i) {
+        const std::int64_t n = network.first_listed() + i;
+        coarse_b[coarse.first_listed() + joined[i]] +=
+            b[n] - network.coefficients(n / block).diagonal[n % block] * x[n];
+    }
+    for_each_listed_link(network, [&](std::int64_t n, std::int64_t other, float conductance) {
+        coarse_b[parent_of(n, network, coarse, coarsens, joined)] += conductance * x[other];
+    });
+}
+
+// to += share D'^-1 times what listed nodes' links make of `from`. Returns the product of `with` and the
+// change.
+double add_listed(const Network<float>& network, float share, const TileVector<float>& from,
+                  TileVector<float>& to, std::span<const float> with = {}) {
+    double product = 0;
+    for_each_listed_link(network, [&](std::int64_t n, std::int64_t other, float conductance) {
+        const float change = share * inverse_of_divisor(network, n) * conductance * from[other];
+        to[n] += change;
+        if (!with.empty()) product += double(with[n]) * change;
+    });
+    return product;
+}
+
 // x += the parent's value, where there is an unknown.
 void add_correction(const Network<float>& network, Int3 coarsens, const Tiling& coarse,
                     const TileVector<float>& coarse_x, TileVector<float>& x) {
     const Parent parent{coarsens};
-    parallel_for(network.tiling().tile_count(), tile_grain, [&](std::int64_t slot) {
+    for_each_tile(network.tiling(), tile_grain, [&](std::int64_t slot) {
         const Int3 t = network.tiling().tiles()[slot];
         const std::int64_t coarse_slot = coarse.find(parent.tile(t) * Tiling::side) / block;
         const Int3 corner = parent.corner(t);
@@ -222,101 +120,18 @@ void add_correction(const Network<float>& network, Int3 coarsens, const Tiling& 
     });
 }
 
-// The modes of the solve and those that stand for what is added.
-LowRank<double> with_guess(const LowRank<double>& modes, const AddedGuess& guess, std::int64_t tiles) {
-    std::vector<ModeEntry<double>> entries = modes.entries();
-    std::vector<SixBySix<double>> compliance = modes.compliance();
-    for (ModeEntry<double> entry : guess.entries) {
-        entry.group += std::int32_t(modes.groups());
-        entries.push_back(entry);
-    }
-    compliance.insert(compliance.end(), guess.compliance.begin(), guess.compliance.end());
-    return {tiles, std::move(entries), std::move(compliance)};
-}
-
-// Vectors of a network in Krylov methods: tile by tile, in rows of eight. Whatever becomes of the residual is
-// also put into `single`, for the preconditioner.
-struct TileSpace {
-    using Vector = TileVector<double>;
-    const Tiling& tiling;
-    TileVector<float>& single;
-
-    Vector zero() const { return Vector(tiling.value_count() + block, 0.0); }
-    // Sum over all values of what term(first index of a row) gives.
-    template <class Term>
-    double sum(const Term& term) const {
-        return fixed_sum<double>(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
-            Row<double> sum{};
-            for (std::int64_t n = slot * block; n < (slot + 1) * block; n += 8) sum += term(n);
-            return total(sum);
-        });
-    }
-    double dot(std::span<const double> a, std::span<const double> b) const {
-        return sum([&](std::int64_t n) { return load(a.data() + n) * load(b.data() + n); });
-    }
-    void add_to_scaled(Vector& p, double s, const TileVector<float>& z) const {
-        (void)sum([&](std::int64_t n) {
-            store(p.data() + n,
-                  __builtin_convertvector(load(z.data() + n), Row<double>) + s * load(p.data() + n));
-            return Row<double>{};
-        });
-    }
-    double descend(std::span<double> x, Vector& r, double s, const Vector& p, const Vector& q) {
-        return sum([&](std::int64_t n) {
-            store(x.data() + n, load(x.data() + n) + s * load(p.data() + n));
-            return set(r, n, load(r.data() + n) - s * load(q.data() + n));
-        });
-    }
-    // r = b - y; returns r . r.
-    double residual(Vector& r, std::span<const double> b, const Vector& y) {
-        return sum([&](std::int64_t n) { return set(r, n, load(b.data() + n) - load(y.data() + n)); });
-    }
-
-  private:
-    Row<double> set(Vector& r, std::int64_t n, Row<double> value) {
-        store(r.data() + n, value);
-        store(single.data() + n, __builtin_convertvector(value, Row<float>));
-        return value * value;
-    }
-};
-
 }  // namespace
 
-Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& modes, const AddedTerm* added,
-                     const AddedGuess& guess)
-    : network_(network), modes_(modes), added_(added) {
-    const auto add_level = [&](Network<float> level, LowRank<float> level_modes) {
-        const std::size_t values = level.tiling().value_count() + block;
-        levels_.push_back({std::move(level),
-                           std::move(level_modes),
-                           {},
-                           {},
-                           {},
-                           {},
-                           TileVector<float>(values, 0.0f),
-                           TileVector<float>(values, 0.0f),
-                           TileVector<float>(values, 0.0f),
-                           {}});
-    };
-    const auto prepare_smoothing = [](Level& level) {
-        level.smoothing = level.modes.smoothing(inverse_diagonal(level.network, level.modes));
-        for (const auto& [cell, value] : level.smoothing.extra) level.network.add_to_smoothing(cell, value);
-        level.inverse = inverse_diagonal(level.network, level.modes);
-        level.own_inverse =
-            level.smoothing.own ? inverse_diagonal(level.network, *level.smoothing.own) : level.inverse;
-    };
+Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& modes,
+                     const std::vector<GroundLink>& grounds) {
     Network<float> single = in_single_precision(network);
-    for (const AddedGuess::Ground& ground : guess.grounds) {
+    for (const GroundLink& ground : grounds) {
         const std::int64_t slot = ground.cell / block, local = ground.cell % block;
         single.ground(slot)[ground.axis][local] += float(ground.conductance);
         single.mixed(slot).diagonal[local] += float(ground.conductance);
     }
-    const std::int64_t tiles = network.tiling().tile_count();
-    const LowRank<double> all =
-        guess.compliance.empty() ? LowRank<double>() : with_guess(modes, guess, tiles);
-    const LowRank<double>& all_modes = guess.compliance.empty() ? modes : all;
-    add_level(std::move(single), in_single_precision(all_modes, tiles));
-    const std::vector<Int3> width = widths(all_modes, network.tiling());
+    add_level(std::move(single), in_single_precision(modes, network.slot_count()));
+    const std::vector<Int3> width = widths(modes, network);
     Int3 size{1, 1, 1};
     while (levels_.back().network.tiling().tile_count() > 0) {
         Level& fine = levels_.back();
@@ -325,22 +140,42 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
         if (coarsens == Int3{0, 0, 0}) break;
         // With more modes than cells everything shares cells with everything, and a direct solution is
         // cheaper than smoothing.
-        if (fine.network.tiling().tile_count() == 1 && 6 * all_modes.groups() >= block) break;
+        if (fine.network.tiling().tile_count() == 1 && 6 * modes.groups() >= block) break;
         fine.coarsens = coarsens;
         prepare_smoothing(fine);
-        Network<float> next = coarsen(fine.network, size, coarsens);
+        fine.joined = join_listed(fine.network.listed(), fine.network.first_listed(), coarsens);
+        Network<float> next = coarsen(fine.network, size, coarsens, fine.joined);
         fine.network.forget_grounds();
         LowRank<float> next_modes =
-            coarsen(fine.modes, fine.network.tiling(), next.tiling(), coarsens, size, width);
+            coarsen(fine.modes, fine.network, next, coarsens, fine.joined, size, width);
         add_level(std::move(next), std::move(next_modes));
         for (int axis = 0; axis < 3; ++axis) size[axis] <<= coarsens[axis];
     }
     levels_.back().network.forget_grounds();
+    factor_coarsest();
+}
 
+void Multigrid::add_level(Network<float> network, LowRank<float> modes) {
+    const std::size_t values = network.value_count() + block;
+    Level& level = levels_.emplace_back();
+    level.network = std::move(network);
+    level.modes = std::move(modes);
+    for (TileVector<float>* v : {&level.b, &level.x, &level.z}) v->assign(values, 0.0f);
+}
+
+void Multigrid::prepare_smoothing(Level& level) {
+    level.smoothing = level.modes.smoothing(inverse_diagonal(level.network, level.modes));
+    for (const auto& [cell, value] : level.smoothing.extra) level.network.add_to_smoothing(cell, value);
+    level.inverse = inverse_diagonal(level.network, level.modes);
+    level.own_inverse =
+        level.smoothing.own ? inverse_diagonal(level.network, *level.smoothing.own) : level.inverse;
+}
+
+void Multigrid::factor_coarsest() {
     const Level& last = levels_.back();
     const Tiling& tiling = last.network.tiling();
-    std::vector<std::int64_t> row(tiling.value_count(), -1);
-    for (std::int64_t n = 0; n < tiling.value_count(); ++n)
+    std::vector<std::int64_t> row(last.network.value_count(), -1);
+    for (std::int64_t n = 0; n < last.network.value_count(); ++n)
         if (last.network.coefficients(n / block).diagonal[n % block] != 0) {
             row[n] = static_cast<std::int64_t>(coarsest_cell_.size());
             coarsest_cell_.push_back(n);
@@ -350,7 +185,7 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
     for (std::size_t i = 0; i < coarsest_cell_.size(); ++i) {
         const std::int64_t n = coarsest_cell_[i];
         const auto local = static_cast<int>(n % block);
-        const Int3 cell = tiling.first_cell(n / block) + Int3{local & 7, local >> 3 & 7, local >> 6};
+        const Int3 cell = last.network.place(n);
         const TileCoefficients<float>& c = last.network.coefficients(n / block);
         // A pocket without ground has no inverse; slightly larger than the rounding of its links, its
         // diagonal has one, and the constant that it may add there is nobody's pressure.
@@ -362,6 +197,9 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
                 coarsest(j, i) -= link;
             }
     }
+    for_each_listed_link(last.network, [&](std::int64_t a, std::int64_t b, float conductance) {
+        coarsest(row[a], row[b]) -= conductance;
+    });
     // J C J^T, body by body.
     std::vector<std::vector<const ModeEntry<float>*>> entries(last.modes.groups());
     for (const ModeEntry<float>& entry : last.modes.entries()) entries[entry.group].push_back(&entry);
@@ -397,6 +235,7 @@ void Multigrid::cycle_below(std::size_t level) {
     Level& fine = levels_[level];
     Level& coarse = levels_[level + 1];
     restrict_residual(fine.network, fine.coarsens, coarse.network.tiling(), fine.b, fine.x, coarse.b);
+    restrict_listed(fine.network, coarse.network, fine.coarsens, fine.joined, fine.b, fine.x, coarse.b);
     if (!fine.modes.empty())
         coarse.modes.scatter(fine.along_x, std::span(coarse.b), [](std::int64_t) { return -1.0f; });
     if (level + 2 == levels_.size()) {
@@ -407,6 +246,8 @@ void Multigrid::cycle_below(std::size_t level) {
         (void)smooth_again(coarse);
     }
     add_correction(fine.network, fine.coarsens, coarse.network.tiling(), coarse.x, fine.x);
+    for (std::size_t i = 0; i < fine.joined.size(); ++i)
+        fine.x[fine.network.first_listed() + i] += coarse.x[coarse.network.first_listed() + fine.joined[i]];
 }
 
 // The smoother divides by D' + K R R^T K^T (Smoothing, in low_rank.h). If z = D'^-1 r and v = R^T K^T z, then
@@ -447,7 +288,7 @@ void Multigrid::smooth_from_zero(Level& level) {
     }
     constexpr float share = beta1 + beta2 * carry, step = beta2 * second_share;
     for_each_tile(network, [&](std::int64_t slot, const auto& links) {
-        const Around<float> around(z.data(), network.tiling(), slot);
+        const Around<float> around(z.data(), network, slot);
         for_each_row([&](int j, int k, int r) {
             const auto rows = around.rows(j, k);
             const Row<float> residual = load(b.data() + slot * block + r) -
@@ -455,6 +296,7 @@ void Multigrid::smooth_from_zero(Level& level) {
             store(x.data() + slot * block + r, share * rows.center + step * links.inverse(j, k) * residual);
         });
     });
+    add_listed(network, step, z, x);
     if (!modes) return;
     // The residual lacks -J C J^T z, which is -K R s where K = J.
     const bool split = level.smoothing.own.has_value();
@@ -473,7 +315,7 @@ double Multigrid::smooth_again(Level& level) {
     const TileVector<float>& b = level.b;
     TileVector<float>&x = level.x, &z = level.z;
     for_each_tile(network, [&](std::int64_t slot, const auto& links) {
-        const Around<float> around(x.data(), network.tiling(), slot);
+        const Around<float> around(x.data(), network, slot);
         for_each_row([&](int j, int k, int r) {
             const auto rows = around.rows(j, k);
             const Row<float> residual = load(b.data() + slot * block + r) -
@@ -481,6 +323,7 @@ double Multigrid::smooth_again(Level& level) {
             store(z.data() + slot * block + r, first_share * links.inverse(j, k) * residual);
         });
     });
+    add_listed(network, first_share, x, z);
     const bool modes = !level.modes.empty(), split = level.smoothing.own.has_value();
     std::vector<Six<float>> before, v, s;
     if (modes) {
@@ -494,7 +337,7 @@ double Multigrid::smooth_again(Level& level) {
     }
     constexpr float share = beta1 + beta2 * carry, step = beta2 * second_share;
     double product = sum_over_tiles(network, [&](std::int64_t slot, const auto& links) {
-        const Around<float> around(z.data(), network.tiling(), slot);
+        const Around<float> around(z.data(), network, slot);
         Row<double> sum{};
         for_each_row([&](int j, int k, int r) {
             const auto rows = around.rows(j, k);
@@ -509,6 +352,7 @@ double Multigrid::smooth_again(Level& level) {
         });
         return total(sum);
     });
+    product += add_listed(network, step, z, x, b);
     if (!modes) return product;
     // r0 is z1 D' / (2/3) and what the modes took from z1, K R s / (2/3); and r1 as in smooth_from_zero.
     const std::span<const float> with(b);
@@ -537,80 +381,8 @@ std::vector<float> Multigrid::precondition(std::span<const double> residual) {
     return {fine.x.begin(), fine.x.begin() + std::ssize(residual)};
 }
 
-double Multigrid::apply(const TileVector<double>& x, std::span<double> y) const {
-    const Tiling& tiling = network_.tiling();
-    double product = sum_over_tiles(network_, [&](std::int64_t slot, const auto& links) {
-        const Around<double> around(x.data(), tiling, slot);
-        Row<double> sum{};
-        for_each_row([&](int j, int k, int row) {
-            const auto rows = around.rows(j, k);
-            const Row<double> a = links.diagonal(j, k) * rows.center - links.gather(rows, j, k);
-            store(y.data() + slot * block + row, a);
-            sum += rows.center * a;
-        });
-        return total(sum);
-    });
-    if (modes_.empty()) return product;
-    const auto w = modes_.gather(x);
-    const auto z = modes_.times_compliance(w);
-    modes_.scatter(z, y, [](std::int64_t) { return 1.0; });
-    for (std::size_t g = 0; g < w.size(); ++g)
-        for (int k = 0; k < 6; ++k) product += w[g][k] * z[g][k];
-    return product;
-}
-
-double Multigrid::unknowns() const {
-    return fixed_sum<double>(network_.tiling().tile_count(), tile_grain, [&](std::int64_t slot) {
-        Row<double> sum{};
-        const Row<double> none{};
-        for (int n = 0; n < block; n += 8)
-            sum += load(network_.coefficients(slot).diagonal.data() + n) > none ? none + 1.0 : none;
-        return total(sum);
-    });
-}
-
-SolveReport Multigrid::solve(std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance,
-                             const Pause& pause) {
-    TileSpace space{network_.tiling(), levels_.front().b};
-    const double norm = std::sqrt(space.dot(b, b));
-    if (!std::isfinite(norm)) return {false, 0, norm};
-    const krylov::Goal goal(norm, unknowns(), tolerance);
-    if (goal.nothing_to_solve()) {
-        std::fill(x.begin(), x.end(), 0.0);
-        return {.converged = true};
-    }
-    const auto apply_all = [&](const TileVector<double>& v, TileVector<double>& y) {
-        const double product = apply(v, y);
-        if (!added_) return product;
-        added_->add(v, y);
-        return space.dot(v, y);
-    };
-    TileVector<double> r = space.zero();
-    const auto true_residual = [&] {
-        TileVector<double> at = space.zero(), y = space.zero();
-        std::copy(x.begin(), x.end(), at.begin());
-        (void)apply_all(at, y);
-        return std::sqrt(space.residual(r, b, y));
-    };
-    bool paused = !pause.stop;
-    const auto stop = [&](double residual) {
-        if (paused || residual > pause.relative * norm) return false;
-        paused = true;
-        return pause.stop();
-    };
-    // The preconditioner finds r in single precision where the space has put it.
-    const auto cycle_on_r = [&](const TileVector<double>&, TileVector<float>&) { return cycle(); };
-    const krylov::Outcome outcome = krylov::conjugate_gradients(
-        space, apply_all, cycle_on_r, x, r, true_residual(), levels_.front().x, goal, stop);
-    if (outcome.stopped)
-        return {.iterations = outcome.iterations, .residual = outcome.residual / norm, .stopped = true};
-    return goal.report(true_residual(), outcome.iterations);
-}
-
 std::int64_t Multigrid::memory() const {
-    std::int64_t bytes = network_.mixed_count() * std::int64_t(sizeof(TileCoefficients<double>)) +
-                         network_.tiling().value_count() * 5 * std::int64_t(sizeof(double));  // b, x, r, p, q
-    bytes += modes_.memory() + bytes_of(coarsest_) + bytes_of(coarsest_cell_);
+    std::int64_t bytes = bytes_of(coarsest_) + bytes_of(coarsest_cell_);
     for (const Level& level : levels_)
         bytes += level.modes.memory() + level.smoothing.memory() + bytes_of(level.inverse) +
                  bytes_of(level.own_inverse) + bytes_of(level.along_x) +

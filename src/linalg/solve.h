@@ -1,8 +1,10 @@
 // Asking for a linear solve and hearing how it went. A solver never fails silently.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <functional>
-#include <string>
+#include <string_view>
 
 namespace flotsam {
 
@@ -13,17 +15,19 @@ struct SolveTolerance {
     int max_iterations = 2000;
 };
 
-// Halfway through a solve, when the residual is `relative` to the right-hand side's norm, x is a rough
-// solution: `stop` may look at it and say that another right-hand side is wanted. If not, the solve goes on.
-struct Pause {
-    double relative = 0;
-    std::function<bool()> stop{};
-};
+// The last four are the forms of coupled_forms.h, to compare with.
+enum class Solver { multigrid, iccg, spd, factored, indefinite_bicgstab, indefinite_minres };
+// As scene files call them, in the same order.
+constexpr std::array<std::string_view, 6> solver_names{
+    "multigrid", "iccg", "spd", "factored", "indefinite-bicgstab", "indefinite-minres"};
+inline Solver solver_named(std::string_view name) {  // which must be one of them
+    return Solver(std::find(solver_names.begin(), solver_names.end(), name) - solver_names.begin());
+}
 
 struct CoupledSystem;
 
 struct SolverSettings {
-    std::string name = "multigrid";  // or "iccg", or one of coupled_forms.h
+    Solver solver = Solver::multigrid;
     SolveTolerance tolerance;
     double alpha = 0.001;  // scale of velocities against pressures in "spd"; 0 chooses it [Zarifi17 5.2.5]
     // Shown what those of coupled_forms.h solve, with all that any of them needs: for benchmarks and tests.
@@ -35,7 +39,6 @@ struct [[nodiscard]] SolveReport {
     int iterations = 0;
     double residual = 0;      // of x, relative to the right-hand side; 0 where that counts as none
     double milliseconds = 0;  // from setting up to the answer, where it was measured
-    bool stopped = false;     // by a Pause: x is no more than a rough solution
 };
 
 }  // namespace flotsam

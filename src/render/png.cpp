@@ -1,11 +1,11 @@
 #include "render/png.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
+#include <png.h>
 
-#include <cstdlib>
+#include <csetjmp>
 #include <cstring>
-#include <optional>
+#include <vector>
 
 #include "core/check.h"
 
@@ -13,157 +13,129 @@ namespace flotsam {
 
 namespace {
 
-constexpr std::string_view signature = "\x89PNG\r\n\x1a\n";
-constexpr std::string_view note_key("Flotsam\0", 8);  // a text chunk: key, zero, text
+constexpr char note_key[] = "Flotsam";  // of a text chunk
+constexpr int most_pixels = 32768;      // along a side; a damaged header must not ask for all memory
 
-void append_number(std::string& to, std::uint32_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8) to += char(value >> shift & 0xff);
+// libpng tells of an error by a function that may not return.
+void remember(png_structp png, png_const_charp message) {
+    *static_cast<std::string*>(png_get_error_ptr(png)) = message;
+    png_longjmp(png, 1);
 }
+void ignore(png_structp, png_const_charp) {}
 
-std::uint32_t number_at(std::string_view bytes, std::size_t at) {
-    std::uint32_t value = 0;
-    for (int n = 0; n < 4; ++n) value = value << 8 | std::uint8_t(bytes[at + n]);
-    return value;
-}
-
-std::uint32_t checksum(std::string_view bytes) {
-    return std::uint32_t(::crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), uInt(bytes.size())));
-}
-
-void append_chunk(std::string& to, std::string_view kind, std::string_view body) {
-    append_number(to, std::uint32_t(body.size()));
-    const std::size_t begin = to.size();
-    to += kind;
-    to += body;
-    append_number(to, checksum(std::string_view(to).substr(begin)));
-}
-
-// The value that the filter of a PNG row predicts from the pixels to the left, above and above left.
-int paeth(int left, int above, int corner) {
-    const int guess = left + above - corner;
-    const int to_left = std::abs(guess - left), to_above = std::abs(guess - above),
-              to_corner = std::abs(guess - corner);
-    if (to_left <= to_above && to_left <= to_corner) return left;
-    return to_above <= to_corner ? above : corner;
-}
-
-struct Chunk {
-    std::string_view kind, body;
-};
-// The chunk at `at`, which moves to the next one; nothing when it is cut off or damaged.
-std::optional<Chunk> next_chunk(std::string_view bytes, std::size_t& at) {
-    if (at + 12 > bytes.size()) return {};
-    const std::size_t size = number_at(bytes, at);
-    if (size > bytes.size() || at + 12 + size > bytes.size()) return {};
-    if (checksum(bytes.substr(at + 4, 4 + size)) != number_at(bytes, at + 8 + size)) return {};
-    const Chunk chunk{bytes.substr(at + 4, 4), bytes.substr(at + 8, size)};
-    at += 12 + size;
-    return chunk;
-}
-
-// Undoes the filters of the rows in place: each begins with the number of its filter.
-bool unfilter(std::string& rows, int height, std::size_t row_size, int pixel_size) {
-    std::string above(row_size, '\0');
-    for (int y = 0; y < height; ++y) {
-        char* row = &rows[std::size_t(y) * (row_size + 1)];
-        const int filter = std::uint8_t(*row++);
-        if (filter > 4) return false;
-        for (std::size_t n = 0; n < row_size; ++n) {
-            const bool first = n < std::size_t(pixel_size);
-            const int left = first ? 0 : std::uint8_t(row[n - pixel_size]), up = std::uint8_t(above[n]);
-            const int corner = first ? 0 : std::uint8_t(above[n - pixel_size]);
-            const int predicted[] = {0, left, up, (left + up) / 2, paeth(left, up, corner)};
-            row[n] = char(std::uint8_t(row[n]) + predicted[filter]);
-        }
-        std::memcpy(above.data(), row, row_size);
-    }
+// Whether `calls` reached its end. An error in it jumps back to here past all destructors: it may call
+// libpng and must own nothing.
+template <class Calls>
+bool attempt(png_structp png, const Calls& calls) {
+    if (setjmp(png_jmpbuf(png))) return false;
+    calls();
     return true;
 }
+
+struct Reader {
+    std::string error;
+    std::string_view left;  // bytes that are not read yet
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &error, remember, ignore);
+    png_infop info = png_create_info_struct(png);
+
+    explicit Reader(std::string_view bytes) : left(bytes) {
+        FLOTSAM_CHECK(info != nullptr);
+        png_set_read_fn(png, this, [](png_structp from, png_bytep to, std::size_t count) {
+            std::string_view& rest = static_cast<Reader*>(png_get_io_ptr(from))->left;
+            if (count > rest.size()) png_error(from, "cut off");
+            std::memcpy(to, rest.data(), count);
+            rest.remove_prefix(count);
+        });
+    }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+    ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+
+    // The whole file, as red, green and blue of 8 bits; false when it is damaged.
+    bool read() {
+        return attempt(png, [this] {
+            png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);  // in notes, too
+            png_set_user_limits(png, most_pixels, most_pixels);
+            png_read_png(png, info,
+                         PNG_TRANSFORM_EXPAND | PNG_TRANSFORM_SCALE_16 | PNG_TRANSFORM_GRAY_TO_RGB |
+                             PNG_TRANSFORM_STRIP_ALPHA,
+                         nullptr);
+        });
+    }
+};
+
+struct Writer {
+    std::string error;
+    std::string file;
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &error, remember, ignore);
+    png_infop info = png_create_info_struct(png);
+
+    Writer() {
+        FLOTSAM_CHECK(info != nullptr);
+        png_set_write_fn(
+            png, this,
+            [](png_structp to, png_bytep bytes, std::size_t count) {
+                static_cast<Writer*>(png_get_io_ptr(to))
+                    ->file.append(reinterpret_cast<const char*>(bytes), count);
+            },
+            nullptr);
+    }
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
+    ~Writer() { png_destroy_write_struct(&png, &info); }
+};
 
 }  // namespace
 
 std::string encode_png(const Picture& picture, std::string_view note) {
-    FLOTSAM_CHECK(picture.bytes.size() == std::size_t(picture.width) * picture.height * 3);
     const std::size_t row_size = std::size_t(picture.width) * 3;
-    std::string rows;
-    rows.reserve((row_size + 1) * picture.height);
-    for (int y = 0; y < picture.height; ++y) {
-        rows += char(4);  // Paeth: as good as any choice for rendered pictures
-        const std::uint8_t* row = picture.bytes.data() + std::size_t(y) * row_size;
-        for (std::size_t n = 0; n < row_size; ++n) {
-            const int left = n < 3 ? 0 : row[n - 3], above = y > 0 ? row[n - row_size] : 0;
-            const int corner = n < 3 || y == 0 ? 0 : row[n - row_size - 3];
-            rows += char(row[n] - paeth(left, above, corner));
-        }
-    }
-    uLongf size = ::compressBound(uLong(rows.size()));
-    std::string packed(size, '\0');
-    const int status = ::compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-                                   reinterpret_cast<const Bytef*>(rows.data()), uLong(rows.size()), 9);
-    FLOTSAM_CHECK(status == Z_OK, status);
-    packed.resize(size);
+    FLOTSAM_CHECK(picture.bytes.size() == row_size * picture.height);
+    std::vector<std::uint8_t> pixels = picture.bytes;  // libpng wants to be able to write to its rows
+    std::vector<png_bytep> rows(picture.height);
+    for (int y = 0; y < picture.height; ++y) rows[y] = pixels.data() + y * row_size;
+    std::string key = note_key, text(note);
+    png_text chunk{};
+    chunk.compression = PNG_TEXT_COMPRESSION_NONE;
+    chunk.key = key.data();
+    chunk.text = text.data();
+    chunk.text_length = text.size();
 
-    std::string header;
-    append_number(header, std::uint32_t(picture.width));
-    append_number(header, std::uint32_t(picture.height));
-    header += std::string("\x08\x02\0\0\0", 5);  // 8 bits, RGB, deflate, adaptive filters, not interlaced
-    std::string file(signature);
-    append_chunk(file, "IHDR", header);
-    if (!note.empty()) append_chunk(file, "tEXt", std::string(note_key) + std::string(note));
-    append_chunk(file, "IDAT", packed);
-    append_chunk(file, "IEND", {});
-    return file;
+    Writer writer;
+    const bool written = attempt(writer.png, [&] {
+        png_set_IHDR(writer.png, writer.info, png_uint_32(picture.width), png_uint_32(picture.height), 8,
+                     PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
+        png_set_compression_level(writer.png, 9);
+        png_set_filter(writer.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_PAETH);  // good for rendered pictures
+        if (!text.empty()) png_set_text(writer.png, writer.info, &chunk, 1);
+        png_set_rows(writer.png, writer.info, rows.data());
+        png_write_png(writer.png, writer.info, PNG_TRANSFORM_IDENTITY, nullptr);
+    });
+    if (!written) throw IoError("a picture could not be packed as PNG: " + writer.error);
+    return std::move(writer.file);
 }
 
 Picture decode_png(std::string_view bytes, std::string_view name) {
-    const auto bad = [&](const char* why) { return IoError(fmt::format("{}: {}", name, why)); };
-    if (!bytes.starts_with(signature)) throw bad("not a PNG file");
-    std::size_t at = signature.size();
+    const auto* begin = reinterpret_cast<png_const_bytep>(bytes.data());
+    if (bytes.size() < 8 || png_sig_cmp(begin, 0, 8) != 0)
+        throw IoError(fmt::format("{}: not a PNG file", name));
+    Reader reader(bytes);
+    if (!reader.read()) throw IoError(fmt::format("{}: a damaged PNG file: {}", name, reader.error));
     Picture picture;
-    std::string packed;
-    int channels = 0;
-    for (;;) {
-        const std::optional<Chunk> chunk = next_chunk(bytes, at);
-        if (!chunk) throw bad("damaged or cut off");
-        if (chunk->kind == "IEND") break;
-        if (chunk->kind == "IDAT") packed += chunk->body;
-        if (chunk->kind != "IHDR") continue;
-        if (chunk->body.size() != 13) throw bad("damaged header");
-        const std::uint32_t width = number_at(chunk->body, 0), height = number_at(chunk->body, 4);
-        const int type = std::uint8_t(chunk->body[9]);
-        channels = type == 2 ? 3 : type == 6 ? 4 : 0;
-        if (chunk->body[8] != 8 || channels == 0 || chunk->body[12] != 0)
-            throw bad("a kind of PNG that Flotsam does not read: save it as RGB, 8 bits, not interlaced");
-        if (width == 0 || height == 0 || width > 32768 || height > 32768) throw bad("damaged header");
-        picture.width = int(width);
-        picture.height = int(height);
-    }
-    if (channels == 0) throw bad("no header");
-    const std::size_t row_size = std::size_t(picture.width) * channels;
-    std::string rows((row_size + 1) * picture.height, '\0');
-    uLongf size = uLong(rows.size());
-    const int status = ::uncompress(reinterpret_cast<Bytef*>(rows.data()), &size,
-                                    reinterpret_cast<const Bytef*>(packed.data()), uLong(packed.size()));
-    if (status != Z_OK || size != rows.size()) throw bad("its pixels are damaged");
-    if (!unfilter(rows, picture.height, row_size, channels)) throw bad("its pixels are damaged");
-    picture.bytes.reserve(std::size_t(picture.width) * picture.height * 3);
+    picture.width = int(png_get_image_width(reader.png, reader.info));
+    picture.height = int(png_get_image_height(reader.png, reader.info));
+    png_bytepp rows = png_get_rows(reader.png, reader.info);
     for (int y = 0; y < picture.height; ++y)
-        for (int x = 0; x < picture.width; ++x)
-            for (int c = 0; c < 3; ++c)
-                picture.bytes.push_back(
-                    std::uint8_t(rows[std::size_t(y) * (row_size + 1) + 1 + std::size_t(x) * channels + c]));
+        picture.bytes.insert(picture.bytes.end(), rows[y], rows[y] + std::size_t(picture.width) * 3);
     return picture;
 }
 
 std::string note_in_png(std::string_view bytes) {
-    if (!bytes.starts_with(signature)) return {};
-    std::string note;
-    std::size_t at = signature.size();
-    while (const std::optional<Chunk> chunk = next_chunk(bytes, at)) {
-        if (chunk->kind == "tEXt" && chunk->body.starts_with(note_key))
-            note = chunk->body.substr(note_key.size());
-        if (chunk->kind == "IEND") return note;  // whole
-    }
+    Reader reader(bytes);
+    if (!reader.read()) return {};
+    png_textp texts = nullptr;
+    const int count = png_get_text(reader.png, reader.info, &texts, nullptr);
+    for (int n = 0; n < count; ++n)
+        if (std::strcmp(texts[n].key, note_key) == 0) return {texts[n].text, texts[n].text_length};
     return {};
 }
 

@@ -1,4 +1,4 @@
-// PNG files: 8 bits per channel, red, green and blue. Only zlib is needed.
+// PNG files, by libpng.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace flotsam {
 
-// The bytes of a PNG file. `note` is kept in the file as text.
+// The bytes of a PNG file: 8 bits each of red, green and blue. `note` is kept in the file as text.
 std::string encode_png(const Picture& picture, std::string_view note = {});
 
-// Reads what encode_png writes, and any other PNG of 8 bits per channel without palette or interlacing;
-// transparency is dropped. Throws IoError that says what is wrong; `name` is what the message calls the file.
+// Reads any PNG file as 8 bits each of red, green and blue; transparency is dropped. Throws IoError that says
+// what is wrong; `name` is what the message calls the file.
 Picture decode_png(std::string_view bytes, std::string_view name);
 
 // The note in a PNG file; empty when there is none, or when the file is damaged or cut off.

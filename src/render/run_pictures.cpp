@@ -9,12 +9,12 @@
 #include "core/hash.h"
 #include "io/atomic_file.h"
 #include "io/ply.h"
-#include "io/progress.h"
 #include "io/transforms.h"
 #include "render/camera.h"
 #include "render/color_map.h"
 #include "render/png.h"
 #include "render/tracer.h"
+#include "run/progress.h"
 #include "scene/toml_tree.h"
 
 namespace flotsam {

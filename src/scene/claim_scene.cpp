@@ -24,10 +24,7 @@ void read_point_probe(SceneReader& reader, const TomlNode& table, const std::str
                             "leave this probe out");
         return;
     }
-    World start;
-    start.bodies = bodies_at_start(scenario);
-    start.springs = springs_at_start(scenario);
-    start.elastics = elastics_at_start(scenario);
+    const World start = world_at_start(scenario);
     Probe probe{.name = name, .point = reader.position(table.at("at")), .solid = *solid};
     // A shape's tetrahedra end up to a cell beside its surface.
     if (const double outside = shape_of(start, scenario, std::size_t(*solid)).distance(probe.point);
@@ -42,6 +39,14 @@ void read_point_probe(SceneReader& reader, const TomlNode& table, const std::str
         probe.name = fmt::format("{}.{}", name, "xyz"[axis]);
         probes.push_back(probe);
     }
+}
+
+// The motions of solids that may deform, as scenes call them: "spring" or "elastic".
+std::string words_that_deform() {
+    std::string words;
+    for (const auto& [word, motion] : motion_words)
+        if (may_deform(motion)) words += fmt::format("{}\"{}\"", words.empty() ? "" : " or ", word);
+    return words;
 }
 
 // A probe of a solid: what the liquid does to it, or where it is; false when the entry is none.
@@ -60,10 +65,10 @@ bool read_solid_probe(SceneReader& reader, const TomlNode& entry, const std::str
         if (!node) continue;
         const int solid = solid_named(*node, solids, reader.mistakes).value_or(0);
         if (kind == Probe::Kind::distortion && std::size_t(solid) < solids.size() &&
-            solids[solid].motion != Motion::elastic && solids[solid].motion != Motion::spring)
+            !may_deform(solids[solid].motion))
             reader.mistakes.add(node->place,
                                 fmt::format("\"{}\" keeps its shape: it has no distortion", node->text),
-                                "name a solid with motion = \"elastic\" or \"spring\"");
+                                fmt::format("name a solid with motion = {}", words_that_deform()));
         if (kind == Probe::Kind::wetted_area || kind >= Probe::Kind::tilt) {
             probes.push_back({name, kind, {}, solid});
         } else {

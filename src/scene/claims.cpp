@@ -227,26 +227,31 @@ bool ClaimJudge::holds(const Claim& claim, const Record& record, std::string& me
         measured = fmt::format("no finite number at {:g} s", record.broken_time);
         return false;
     }
-    double scale = 1;
+    // Values are divided by it, not multiplied by 1 / start: what stays as it was is then exactly 1.
+    double start = 1;
     if (claim.relative_to_start) {
         if (record.start == 0 || !std::isfinite(record.start)) {
             measured = fmt::format("no ratio: it was {} at the start", record.start);
             return false;
         }
-        scale = 1 / record.start;
+        start = record.start;
     }
     // Time-weighted, so that short steps do not count for more; a single sample is its own mean.
+    // Rounding in the sums must not bring either outside of what was seen.
     const double span = record.newest_time - record.first_time;
-    const double mean = span > 0 ? record.integral / span : record.newest;
-    const double mean_square = span > 0 ? record.square_integral / span : record.newest * record.newest;
+    const double mean =
+        span > 0 ? std::clamp(record.integral / span, record.low, record.high) : record.newest;
+    const double least = std::max({0.0, record.low, -record.high}), most = std::max(-record.low, record.high);
+    const double rms = span > 0 ? std::clamp(std::sqrt(record.square_integral / span), least, most)
+                                : std::abs(record.newest);
     const auto within = [&](double value) { return value >= claim.min && value <= claim.max; };
     double value = 0;
     switch (claim.over) {
         case Claim::Over::every: {
             // A negative start turns the order around.
-            const bool turned = scale < 0;
-            const double low = (turned ? record.high : record.low) * scale;
-            const double high = (turned ? record.low : record.high) * scale;
+            const bool turned = start < 0;
+            const double low = (turned ? record.high : record.low) / start;
+            const double high = (turned ? record.low : record.high) / start;
             if (low == high) {
                 measured = fmt::format("{:.6g}", low);
                 return within(low);
@@ -258,19 +263,19 @@ bool ClaimJudge::holds(const Claim& claim, const Record& record, std::string& me
             return within(low) && within(high);
         }
         case Claim::Over::mean:
-            value = mean * scale;
+            value = mean / start;
             break;
         case Claim::Over::rms:
-            value = std::sqrt(mean_square) * std::abs(scale);
+            value = rms / std::abs(start);
             break;
         case Claim::Over::max:
-            value = (scale < 0 ? record.low : record.high) * scale;
+            value = (start < 0 ? record.low : record.high) / start;
             break;
         case Claim::Over::min:
-            value = (scale < 0 ? record.high : record.low) * scale;
+            value = (start < 0 ? record.high : record.low) / start;
             break;
         case Claim::Over::final:
-            value = record.newest * scale;
+            value = record.newest / start;
             break;
     }
     measured = fmt::format("{:.6g}", value);

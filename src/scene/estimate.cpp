@@ -7,6 +7,7 @@
 
 #include "coupling/scheme.h"
 #include "world/expected.h"
+#include "world/near_solids.h"
 
 namespace flotsam {
 
@@ -64,12 +65,7 @@ void for_each_place(const Box& box, const Domain& domain, const Place& place) {
 
 // What fills hold at the start: where they overlap once, and nothing where solids are [m^3].
 double filled_volume(const Scenario& scenario) {
-    std::vector<PlacedShape> solids;
-    std::vector<Box> boxes;
-    for (const Solid& solid : scenario.solids) {
-        solids.push_back(shape_at(solid, 0));
-        boxes.push_back(solids.back().bounds());
-    }
+    const NearSolids solids = solids_at_start(scenario, 0);
     const std::vector<Fill>& fills = scenario.liquid.fills;
     double volume = 0;
     for (std::size_t f = 0; f < fills.size(); ++f)
@@ -77,8 +73,7 @@ double filled_volume(const Scenario& scenario) {
             if (!fills[f].region->contains(p)) return;
             for (std::size_t before = 0; before < f; ++before)
                 if (fills[before].region->contains(p)) return;
-            for (std::size_t s = 0; s < solids.size(); ++s)
-                if (boxes[s].contains(p) && solids[s].distance(p) < 0) return;
+            if (solids.distance(p, 1) < 0) return;
             volume += share;
         });
     return volume;
@@ -92,15 +87,10 @@ World fast_solids(const Scenario& scenario) {
         const double drop = std::max(0.0, shape_at(scenario.solids[solid], 0).bounds().low.y - top);
         return Vec3{0, -std::sqrt(dot(velocity, velocity) + 2 * length(scenario.gravity) * drop), 0};
     };
-    World world;
-    world.bodies = bodies_at_start(scenario);
-    for (RigidBody& body : world.bodies) body.velocity = fallen(body.solid, body.velocity);
-    world.springs = springs_at_start(scenario);
-    for (SpringBody& body : world.springs)
-        for (Vec3& v : body.velocity) v = fallen(body.solid, v);
-    world.elastics = elastics_at_start(scenario);
-    for (ElasticBody& body : world.elastics)
-        for (Vec3& v : body.velocity) v = fallen(body.solid, v);
+    World world = world_at_start(scenario);
+    for_each_body(world, [&](auto& body) {
+        for (Vec3& v : velocities(body)) v = fallen(body.solid, v);
+    });
     return world;
 }
 

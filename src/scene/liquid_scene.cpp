@@ -354,12 +354,6 @@ LiquidSettings read_liquid(SceneReader& reader) {
     for (const auto& [word, carrier] : carrier_words)
         if (table.at("carrier").text == word) liquid.carrier = carrier;
     liquid.flip_share = table.at("flip_share").number;
-    liquid.sph.speed_of_sound = table.number_or("speed_of_sound", 0);
-    liquid.sph.artificial_viscosity = table.at("artificial_viscosity").number;
-    liquid.sph.response =
-        table.at("boundary_response").text == "local" ? BoundaryResponse::local : BoundaryResponse::global;
-    liquid.sph.torque_arm =
-        table.at("torque_arm").text == "particle" ? TorqueArm::particle : TorqueArm::contact;
     liquid.faces_by_distance = table.at("cut_faces").text == "distance";
     liquid.spheres = table.at("surface").text == "spheres";
     liquid.separation = table.at("separation").boolean;
@@ -394,6 +388,14 @@ LiquidSettings read_liquid(SceneReader& reader) {
         reader.mistakes.add(table.place, "there is no liquid in this scene",
                             "add a [[liquid.fill]] or a [[liquid.emitter]]");
     return liquid;
+}
+
+SphSettings read_sph(const SceneReader& reader) {
+    const TomlNode& table = reader.root.at("liquid");
+    return {
+        table.number_or("speed_of_sound", 0), table.at("artificial_viscosity").number,
+        table.at("boundary_response").text == "local" ? BoundaryResponse::local : BoundaryResponse::global,
+        table.at("torque_arm").text == "particle" ? TorqueArm::particle : TorqueArm::contact};
 }
 
 }  // namespace flotsam

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fluid/grid/liquid.h"
+#include "fluid/sph/sph_settings.h"
 #include "scene/scene_reader.h"
 #include "scene/schema.h"
 
@@ -19,5 +20,6 @@ constexpr std::pair<std::string_view, Carrier> carrier_words[] = {
 std::vector<TableRule> liquid_tables();
 
 LiquidSettings read_liquid(SceneReader& reader);
+SphSettings read_sph(const SceneReader& reader);
 
 }  // namespace flotsam

@@ -142,7 +142,7 @@ OutputSettings read_output(const SceneReader& reader) {
 SolverSettings read_solver(const SceneReader& reader) {
     const TomlNode& table = reader.root.at("solver");
     SolverSettings settings;
-    settings.name = table.at("name").text;
+    settings.solver = solver_named(table.at("name").text);
     settings.tolerance.relative = table.at("tolerance").number;
     settings.tolerance.max_iterations = static_cast<int>(table.at("max_iterations").integer);
     settings.alpha = table.at("alpha").is(Kind::text) ? 0 : table.at("alpha").number;
@@ -219,12 +219,14 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
         reader.mistakes.add(liquid.at("separation").place,
                             fmt::format("with the method {} liquid does not let go of solids", node.text),
                             advice);
-    for (const auto& [asked, key] :
-         {std::pair{scenario.liquid.faces_by_distance, "cut_faces"}, {scenario.liquid.spheres, "surface"}})
-        if (asked && !capabilities.zarifi_rules)
+    const auto refuse_choice = [&](bool asked, bool admitted, const char* key) {
+        if (asked && !admitted)
             reader.mistakes.add(
                 liquid.at(key).place,
                 fmt::format("the method {} does not know this choice of '{}'", node.text, key), advice);
+    };
+    refuse_choice(scenario.liquid.faces_by_distance, capabilities.faces_by_distance, "cut_faces");
+    refuse_choice(scenario.liquid.spheres, capabilities.spheres, "surface");
     for (const char* source : {"emitter", "sink"})
         if (!capabilities.sources && !liquid.entries(source).empty())
             reader.mistakes.add(liquid.entries(source).front().place,
@@ -268,7 +270,7 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
 // A liquid whose pressure is sound is compressed by what moves nearly as fast.
 void check_sound(SceneReader& reader, const Scenario& scenario) {
     constexpr double largest_mach = 0.12;  // what is chosen unasked is 0.1
-    const double sound = scenario.liquid.sph.speed_of_sound, speed = expected_speed(scenario);
+    const double sound = scenario.sph.speed_of_sound, speed = expected_speed(scenario);
     if (sound == 0 || speed <= largest_mach * sound ||
         !make_scheme(scenario.method)->capabilities().compressible)
         return;
@@ -346,6 +348,7 @@ Scene build_scene(SceneReader& reader) {
     reader.mistakes.throw_if_any();  // everything below measures lengths in cells of the domain
     scenario.domain = reader.domain;
     scenario.liquid = read_liquid(reader);
+    scenario.sph = read_sph(reader);
     read_solids(reader, scenario);
     scene.probes = read_probes(reader, scenario);
     scene.claims = read_claims(reader, scene.probes, scenario.time.duration);

@@ -9,9 +9,7 @@ namespace flotsam {
 
 namespace {
 
-std::vector<std::string_view> solver_names() {
-    return {"multigrid", "iccg", "spd", "factored", "indefinite-bicgstab", "indefinite-minres"};
-}
+std::vector<std::string_view> solver_choices() { return {solver_names.begin(), solver_names.end()}; }
 
 // The file itself, and what happens where and for how long.
 std::vector<TableRule> domain_tables() {
@@ -43,7 +41,7 @@ std::vector<TableRule> domain_tables() {
            .types = a_text | a_table,
            .fallback = "{}",
            .meaning = "the linear solver for the pressure: its name, or a table",
-           .choices = solver_names(),
+           .choices = solver_choices(),
            .inner = "solver"},
           {.name = "output",
            .types = a_table,
@@ -202,7 +200,7 @@ std::vector<TableRule> run_tables() {
                "To compare with, for elastic solids in liquid without rigid ones, the forms of Zarifi 2017: "
                "spd (what iccg stands for there), factored, indefinite-bicgstab and indefinite-minres "
                "([solver.md](solver.md))",
-           .choices = solver_names()},
+           .choices = solver_choices()},
           {.name = "tolerance",
            .types = a_number,
            .fallback = "1e-8",

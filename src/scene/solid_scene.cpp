@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <set>
+#include <span>
 
 #include "core/check.h"
 #include "geometry/mesh_sequence.h"
@@ -84,6 +85,33 @@ std::optional<Slab> slab(const SceneReader& reader) {
 
 // Those that have a counterpart in two dimensions.
 constexpr std::string_view flat_shapes[] = {"box", "sphere", "gear"};
+
+// What a kind of solid adds to [[solid]]. A new one adds a line below.
+struct SceneKind {
+    Motion motion;
+    std::vector<KeyRule> (*keys)();
+    std::vector<TableRule> (*tables)();  // of what is in those
+    void (*read)(SceneReader&, const TomlNode& entry, Solid&);
+    // What is left to do when the whole scene has been read; may be null.
+    void (*finish)(const TomlNode& entry, Scenario&, Solid&, SceneReader&);
+    std::span<const std::string_view> flat_shapes;  // that it can have in two dimensions
+};
+constexpr SceneKind scene_kinds[] = {
+    {Motion::spring, spring_keys, spring_tables, read_springs, fit_springs, {}},
+    {Motion::elastic, elastic_keys, elastic_tables, read_elastic, nullptr, {flat_shapes, 1}}};
+
+std::vector<std::string_view> words_of_motions() {
+    std::vector<std::string_view> words;
+    for (const auto& [word, motion] : motion_words) words.push_back(word);
+    return words;
+}
+
+Motion motion_of(const TomlNode& entry) {
+    Motion motion = Motion::fixed;
+    for (const auto& [word, value] : motion_words)
+        if (entry.at("motion").text == word) motion = value;
+    return motion;
+}
 
 // The shape of a solid in body coordinates; nothing when a mistake was found.
 std::optional<SolidShape> read_shape(SceneReader& reader, const TomlNode& shape) {
@@ -173,9 +201,7 @@ Script read_script(SceneReader& reader, const TomlNode& entry, Motion motion) {
     const std::vector<TomlNode>& keyframes = entry.entries("keyframe");
     const Place place = entry.at("motion").place;
     if (motion != Motion::scripted) {
-        const bool starts_moving =
-            (motion == Motion::rigid || motion == Motion::spring || motion == Motion::elastic) &&
-            (velocity || spin);
+        const bool starts_moving = moves_by_itself(motion) && (velocity || spin);
         if (!keyframes.empty() || ((velocity || spin) && !starts_moving))
             reader.mistakes.add(place, fmt::format("a {} solid follows no script", entry.at("motion").text),
                                 "write motion = \"scripted\", or remove velocity, spin and keyframes");
@@ -232,7 +258,7 @@ std::vector<TableRule> solid_tables() {
            .types = a_text,
            .fallback = "\"static\"",
            .meaning = "how it moves",
-           .choices = {"static", "scripted", "rigid", "spring", "elastic", "cloth"}},
+           .choices = words_of_motions()},
           {.name = "shape",
            .types = a_table,
            .unit = "m",
@@ -504,10 +530,10 @@ std::vector<TableRule> solid_tables() {
            .unit = "deg",
            .meaning = "counter-clockwise, seen against the axis",
            .required = true}}}};
-    for (const KeyRule& key : spring_keys()) rules.front().keys.push_back(key);
-    for (const KeyRule& key : elastic_keys()) rules.front().keys.push_back(key);
-    rules.push_back(spring_table());
-    for (TableRule& rule : elastic_tables()) rules.push_back(std::move(rule));
+    for (const SceneKind& kind : scene_kinds)
+        for (const KeyRule& key : kind.keys()) rules.front().keys.push_back(key);
+    for (const SceneKind& kind : scene_kinds)
+        for (TableRule& rule : kind.tables()) rules.push_back(std::move(rule));
     return rules;
 }
 
@@ -516,11 +542,9 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
     for (const TomlNode& entry : reader.root.entries("solid")) {
         const TomlNode& name = entry.at("name");
         reader.check_name(name, names, "solid");
-        const std::string& motion = entry.at("motion").text;
         Solid solid;
         solid.name = name.text;
-        for (const auto& [word, value] : motion_words)
-            if (motion == word) solid.motion = value;
+        solid.motion = motion_of(entry);
         solid.slip = entry.at("slip").number;
         solid.liquid_restitution = entry.at("liquid_restitution").number;
         if (const TomlNode* color = entry.find("color")) solid.color = three_numbers(*color);
@@ -537,22 +561,22 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
             check_solid_place(reader, entry, name.text, solid.motion, bounds(mesh_at(solid, 0)));
         solid.rigid = read_rigid(entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr,
                                  slab(reader), reader.mistakes);
-        read_springs(reader, entry, solid);
-        read_elastic(reader, entry, solid);
+        for (const SceneKind& kind : scene_kinds) kind.read(reader, entry, solid);
         scenario.solids.push_back(solid);
     }
     const std::vector<TomlNode>& tables_of_solids = reader.root.entries("solid");
     for (std::size_t n = 0; n < tables_of_solids.size(); ++n)
-        fit_springs(tables_of_solids[n], scenario, scenario.solids[n], reader);
+        for (const SceneKind& kind : scene_kinds)
+            if (kind.finish) kind.finish(tables_of_solids[n], scenario, scenario.solids[n], reader);
     scenario.joints = read_joints(reader.root, scenario.solids, slab(reader), reader.mistakes);
 }
 
 bool fits_slab(const TomlNode& entry) {
-    const std::string& motion = entry.at("motion").text;
-    const auto has = [&](std::string_view shape) { return entry.at("shape").find(shape) != nullptr; };
-    return motion != "spring" &&
-           (motion == "elastic" ? has("box")
-                                : std::any_of(std::begin(flat_shapes), std::end(flat_shapes), has));
+    std::span<const std::string_view> shapes = flat_shapes;
+    for (const SceneKind& kind : scene_kinds)
+        if (kind.motion == motion_of(entry)) shapes = kind.flat_shapes;
+    return std::any_of(shapes.begin(), shapes.end(),
+                       [&](std::string_view shape) { return entry.at("shape").find(shape) != nullptr; });
 }
 
 std::optional<int> solid_named(const TomlNode& name, const std::vector<Solid>& solids, Mistakes& mistakes) {

@@ -13,11 +13,6 @@
 
 namespace flotsam {
 
-// How motions are called.
-constexpr std::pair<std::string_view, Motion> motion_words[] = {
-    {"static", Motion::fixed},  {"scripted", Motion::scripted}, {"rigid", Motion::rigid},
-    {"spring", Motion::spring}, {"elastic", Motion::elastic},   {"cloth", Motion::cloth}};
-
 // The table rules of [[solid]] and of what is in it.
 std::vector<TableRule> solid_tables();
 

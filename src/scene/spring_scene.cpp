@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "coupling/marker_springs.h"
 #include "world/expected.h"
 
 namespace flotsam {
@@ -39,55 +38,56 @@ std::vector<KeyRule> spring_keys() {
              .inner = "springs"}};
 }
 
-TableRule spring_table() {
+std::vector<TableRule> spring_tables() {
     return {
-        "springs",
-        "springs = { ... }",
-        "How a solid with `motion = \"spring\"` is made. It needs only its `density` and `stiffness`; all of "
-        "this is found out otherwise.",
-        {{.name = "structure",
-          .types = a_text,
-          .fallback = "\"lattice\"",
-          .meaning = "lattice: nodes throughout, joined along the edges and face diagonals of cubes; shell: "
-                     "only the outermost of them, braced by struts; node: one for all, for a sphere",
-          .choices = {"lattice", "shell", "node"}},
-         {.name = "spacing",
-          .types = a_number,
-          .unit = "m",
-          .meaning = "between nodes; otherwise a cell, or less where the solid is less than 3 cells thick",
-          .low = 0,
-          .above_low = true},
-         {.name = "damping",
-          .types = a_number,
-          .fallback = "0.1",
-          .meaning = "of the springs, as a share of the critical one for two nodes",
-          .low = 0,
-          .high = 10},
-         {.name = "radius",
-          .types = a_number,
-          .unit = "m",
-          .meaning = "within which a node repels markers; otherwise 0.4 of a cell more than 0.75 "
-                     "`spacing`, or than that of the sphere",
-          .low = 0,
-          .above_low = true},
-         {.name = "repulsion",
-          .types = a_number,
-          .unit = "N/m",
-          .meaning =
-              "for each marker; otherwise such that markers just reach the solid's surface under "
-              "1.5 times the highest pressure: of what falls from the highest start or jet to the bottom",
-          .low = 0},
-         {.name = "repulsion_damping",
-          .types = a_number,
-          .unit = "N s/m",
-          .meaning = "for each marker; otherwise the critical one for a marker's mass",
-          .low = 0},
-         {.name = "share",
-          .types = an_integer,
-          .fallback = "1",
-          .meaning = "one marker in so many of a cell is repelled, and stands for the others",
-          .low = 1,
-          .high = 64}}};
+        {"springs",
+         "springs = { ... }",
+         "How a solid with `motion = \"spring\"` is made. It needs only its `density` and `stiffness`; all "
+         "of "
+         "this is found out otherwise.",
+         {{.name = "structure",
+           .types = a_text,
+           .fallback = "\"lattice\"",
+           .meaning = "lattice: nodes throughout, joined along the edges and face diagonals of cubes; shell: "
+                      "only the outermost of them, braced by struts; node: one for all, for a sphere",
+           .choices = {"lattice", "shell", "node"}},
+          {.name = "spacing",
+           .types = a_number,
+           .unit = "m",
+           .meaning = "between nodes; otherwise a cell, or less where the solid is less than 3 cells thick",
+           .low = 0,
+           .above_low = true},
+          {.name = "damping",
+           .types = a_number,
+           .fallback = "0.1",
+           .meaning = "of the springs, as a share of the critical one for two nodes",
+           .low = 0,
+           .high = 10},
+          {.name = "radius",
+           .types = a_number,
+           .unit = "m",
+           .meaning = "within which a node repels markers; otherwise 0.4 of a cell more than 0.75 "
+                      "`spacing`, or than that of the sphere",
+           .low = 0,
+           .above_low = true},
+          {.name = "repulsion",
+           .types = a_number,
+           .unit = "N/m",
+           .meaning =
+               "for each marker; otherwise such that markers just reach the solid's surface under "
+               "1.5 times the highest pressure: of what falls from the highest start or jet to the bottom",
+           .low = 0},
+          {.name = "repulsion_damping",
+           .types = a_number,
+           .unit = "N s/m",
+           .meaning = "for each marker; otherwise the critical one for a marker's mass",
+           .low = 0},
+          {.name = "share",
+           .types = an_integer,
+           .fallback = "1",
+           .meaning = "one marker in so many of a cell is repelled, and stands for the others",
+           .low = 1,
+           .high = 64}}}};
 }
 
 void read_springs(SceneReader& reader, const TomlNode& entry, Solid& solid) {
@@ -166,8 +166,9 @@ void read_springs(SceneReader& reader, const TomlNode& entry, Solid& solid) {
 void fit_springs(const TomlNode& entry, Scenario& scenario, Solid& solid, SceneReader& reader) {
     if (!solid.spring.net) return;
     SpringProperties& springs = solid.spring;
+    const MarkedLiquid liquid = marked_liquid(scenario);
     const double pressure = highest_pressure(scenario);
-    fit_repulsion(springs, scenario, pressure);
+    fit_repulsion(springs, liquid, pressure);
     if (const TomlNode* radius = find_in(entry, "radius")) springs.radius = radius->number;
     const TomlNode* repulsion = find_in(entry, "repulsion");
     if (repulsion) {
@@ -180,17 +181,17 @@ void fit_springs(const TomlNode& entry, Scenario& scenario, Solid& solid, SceneR
 
     const double surface =
         springs.net->spacing == 0 ? springs.net->contact_radius : 0.5 * springs.net->spacing;
-    const double inside = penetration(springs, scenario, pressure) - (springs.radius - surface);
+    const double inside = penetration(springs, liquid, pressure) - (springs.radius - surface);
     if (inside > 0.25 * scenario.domain.h) {
         SpringProperties fitting = springs;
-        fit_repulsion(fitting, scenario, pressure);
+        fit_repulsion(fitting, liquid, pressure);
         reader.warn(
             repulsion ? repulsion->place : entry.place,
             fmt::format("water will come {:.2g} m into \"{}\": a repulsion of {:.3g} N/m with a radius of "
                         "{:.3g} m keeps it out",
                         inside, solid.name, fitting.repulsion, fitting.radius));
     }
-    const double limit = repulsion_dt(springs, scenario);
+    const double limit = repulsion_dt(springs, liquid);
     if (scenario.time.time_step > 0.9 * limit)
         reader.warn(entry.place,
                     fmt::format("a time_step of {:.3g} s is too long for the repulsion of \"{}\": "

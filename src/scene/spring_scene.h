@@ -11,7 +11,7 @@ namespace flotsam {
 
 // The keys of [[solid]] that only these have, and the table rule of `springs = { ... }`.
 std::vector<KeyRule> spring_keys();
-TableRule spring_table();
+std::vector<TableRule> spring_tables();
 
 // Builds the net of a validated [[solid]] whose shape and motion are known, or adds to `mistakes` what a
 // solid of another kind cannot have.

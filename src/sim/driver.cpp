@@ -1,9 +1,8 @@
 #include "sim/driver.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "core/format.h"
 #include "core/free_memory.h"
 
 namespace flotsam {
@@ -11,17 +10,16 @@ namespace flotsam {
 namespace {
 // A failed step is tried again with half the time step at most this often (1/1024 of the planned step).
 constexpr int most_halvings = 10;
+// Times that differ by less than this share of a frame are the same.
+constexpr double rounding = 1e-6;
 }  // namespace
 
 Driver::Driver(const Scenario& scenario, std::unique_ptr<Scheme> scheme)
     : scenario_(scenario), scheme_(std::move(scheme)) {}
 
 void Driver::start() {
-    now_ = World{};
+    now_ = world_at_start(scenario_);
     frame_ = 0;
-    now_.bodies = bodies_at_start(scenario_);
-    now_.springs = springs_at_start(scenario_);
-    now_.elastics = elastics_at_start(scenario_);
     scheme_->start(now_, scenario_);
     return_free_memory();
 }
@@ -37,21 +35,28 @@ int Driver::last_frame() const {
 }
 
 int frame_at(const TimeSettings& settings, double time) {
-    return std::max(1, static_cast<int>(std::ceil(time * settings.frames_per_second - 1e-6)));
+    return std::max(1, static_cast<int>(std::ceil(time * settings.frames_per_second - rounding)));
+}
+
+bool same_time(const TimeSettings& settings, double a, double b) {
+    return std::abs(a - b) * settings.frames_per_second <= rounding;
 }
 
 double Driver::frame_time(int frame) const { return frame / scenario_.time.frames_per_second; }
 
-std::pair<StepReport, double> Driver::advance() {
+std::pair<StepReport, double> Driver::advance(double until) {
     // Split what is left of this frame into equal steps that are all short enough.
-    const double target = frame_time(frame_ + 1), left = target - now_.time;
+    const double frame_end = frame_time(frame_ + 1);
+    const double target =
+        same_time(scenario_.time, until, frame_end) ? frame_end : std::min(frame_end, until);
+    const double left = target - now_.time;
     const double wanted =
         scenario_.time.time_step > 0 ? scenario_.time.time_step : scheme_->stable_dt(now_, scenario_);
     const double steps = std::max(1.0, std::ceil(left / wanted - 1e-9));
     double dt = left / steps;
     std::string reason;  // why the last attempt failed
     for (int halving = 0;; ++halving) {
-        set_reproduction_hint(fmt::format("step {} at t = {} s with dt = {} s", now_.step, now_.time, dt));
+        set_reproduction_hint(format_text("step {} at t = {} s with dt = {} s", now_.step, now_.time, dt));
         StepReport report =
             scheme_->step(now_, next_, {scenario_, now_.time, dt, now_.step, steps == 1 && halving == 0});
         if (report.accepted) {
@@ -60,14 +65,15 @@ std::pair<StepReport, double> Driver::advance() {
             std::swap(now_, next_);
             if (steps == 1 && halving == 0) {
                 now_.time = target;  // exactly, so that frames do not drift
-                ++frame_;
+                if (target == frame_end) ++frame_;
             }
             return {std::move(report), dt};
         }
         if (!scenario_.time.retry || report.hopeless || halving == most_halvings)
-            throw StepFailure(fmt::format(
-                "step {} failed at t = {:.6g} s with dt = {:.3g} s: {}{}", now_.step, now_.time, dt,
-                report.reason, scenario_.time.retry || report.hopeless ? "" : " (retries are off)"));
+            throw StepFailure(
+                format_text("step {} failed at t = {} s with dt = {} s: {}{}", now_.step,
+                            rounded(now_.time, 6), rounded(dt, 3), report.reason,
+                            scenario_.time.retry || report.hopeless ? "" : " (retries are off)"));
         reason = std::move(report.reason);
         dt *= 0.5;
     }

@@ -35,8 +35,8 @@ class Driver {
     // Returns false when stopped early; throws StepFailure when a step fails and cannot be retried.
     bool run(const std::vector<Observer*>& observers, const std::atomic<bool>& stop);
 
-    // One step towards the next frame; returns its report and the dt it took.
-    std::pair<StepReport, double> advance();
+    // One step towards the next frame, not beyond the time `until`; returns its report and the dt it took.
+    std::pair<StepReport, double> advance(double until = std::numeric_limits<double>::infinity());
 
     int frame() const { return frame_; }  // the last one reached
     int last_frame() const;
@@ -58,6 +58,8 @@ class Driver {
 // The first frame at or after a time, at least 1. A time that is a whole number of frames up to rounding is
 // that frame's.
 int frame_at(const TimeSettings& settings, double time);
+// Whether two times are the same up to rounding: there is no step between them.
+bool same_time(const TimeSettings& settings, double a, double b);
 
 // A step failed at the smallest time step that we try; the message says how to reproduce it.
 struct StepFailure : std::runtime_error {

@@ -9,6 +9,7 @@
 #include "fluid/grid/sample.h"
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
+#include "world/near_solids.h"
 
 namespace flotsam {
 
@@ -110,9 +111,7 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
 
 Vec3 body_momentum(const World& world) {
     Vec3 sum;
-    for (const RigidBody& body : world.bodies) sum += body.mass * body.velocity;
-    for (const SpringBody& body : world.springs) sum += momentum(body);
-    for (const ElasticBody& body : world.elastics) sum += momentum(body);
+    for_each_body(world, [&](const auto& body) { sum += momentum(body); });
     return sum;
 }
 
@@ -136,34 +135,6 @@ double elastic_determinant(const World& world, const Scenario&, const StepReport
     for (const ElasticBody& body : world.elastics) least = std::min(least, smallest_determinant(body));
     return least;
 }
-
-// Solids where they are, and which of them are near a place.
-class NearSolids {
-  public:
-    // Near: within `reach` [m].
-    NearSolids(const World& world, const Scenario& scenario, double reach)
-        : domain_(scenario.domain), index_(place(world, scenario, reach), scenario.domain, 0) {}
-    // The distance to the nearest, `otherwise` if none is near or all are further.
-    double distance(Vec3 point, double otherwise) const {
-        for (const int s : index_.near(domain_.cell_of(point)))
-            if (boxes_[s].contains(point)) otherwise = std::min(otherwise, shapes_[s].distance(point));
-        return otherwise;
-    }
-
-  private:
-    const std::vector<Box>& place(const World& world, const Scenario& scenario, double reach) {
-        for (std::size_t s = 0; s < scenario.solids.size(); ++s) {
-            shapes_.push_back(shape_of(world, scenario, s));
-            const Box box = shapes_.back().bounds();
-            boxes_.push_back({box.low - Vec3{1, 1, 1} * reach, box.high + Vec3{1, 1, 1} * reach});
-        }
-        return boxes_;
-    }
-    const Domain& domain_;
-    std::vector<PlacedShape> shapes_;
-    std::vector<Box> boxes_;
-    BoxIndex index_;
-};
 
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
     const NearSolids solids(world, scenario, 0);
@@ -328,35 +299,20 @@ double pressure_at(const World& world, const Scenario& scenario, Vec3 point) {
 
 Vec3 place_of_point(const Probe& probe, const World& world, const Scenario& scenario) {
     const auto s = std::size_t(probe.solid);
-    if (const ElasticBody* body = elastic_body_of(world, s)) {
-        Vec3 place;
-        for (int a = 0; a < 4; ++a)
-            place += probe.place.weight[a] * body->position[body->mesh->rest.tets[probe.place.tet][a]];
-        return place;
-    }
-    if (const SpringBody* body = spring_body_of(world, s))
-        return skin_of(*probe.net, body->position).vertices[0];
-    return pose_of(world, scenario, s).to_world(pose_at(scenario.solids[s], 0).to_body(probe.point));
-}
-
-// Of nodes that would be at `rest` in a solid placed at `pose`.
-double distortion_of(Pose pose, const std::vector<Vec3>& now, const std::vector<Vec3>& rest,
-                     const std::vector<double>& mass) {
-    double sum = 0, total = 0;
-    for (std::size_t n = 0; n < now.size(); ++n) {
-        const Vec3 off = now[n] - pose.to_world(rest[n]);
-        sum += mass[n] * dot(off, off);
-        total += mass[n];
-    }
-    return std::sqrt(sum / total);
+    Vec3 place;
+    if (!probe.tied.index())
+        return pose_of(world, scenario, s).to_world(pose_at(scenario.solids[s], 0).to_body(probe.point));
+    with_body(world, s, [&](const auto& body) {
+        if constexpr (requires { follow(body, place); })
+            place = place_of(body, std::get<decltype(follow(body, place))>(probe.tied));
+    });
+    return place;
 }
 
 double distortion_of(const World& world, std::size_t solid) {
-    if (const SpringBody* body = spring_body_of(world, solid))
-        return distortion_of(pose_of(*body), body->position, body->net->rest, body->net->mass);
-    if (const ElasticBody* body = elastic_body_of(world, solid))
-        return distortion_of(pose_of(*body), body->position, body->mesh->rest.nodes, body->mesh->mass);
-    return 0;  // nothing bends a rigid one
+    double off = 0;
+    with_body(world, solid, [&](const auto& body) { off = distortion(body); });
+    return off;
 }
 
 double filled_share(const Probe& probe, const World& world, const Scenario& scenario) {
@@ -388,12 +344,9 @@ double combine(const Probe& probe, const World& world, const Scenario& scenario)
 }  // namespace
 
 void tie_to_solid(Probe& probe, const World& start) {
-    const auto s = std::size_t(probe.solid);
-    if (const ElasticBody* body = elastic_body_of(start, s))
-        probe.place = places_in({body->position, body->mesh->rest.tets}, {probe.point}).front();
-    if (const SpringBody* body = spring_body_of(start, s))
-        probe.net =
-            std::make_shared<SpringNet>(with_skin(*body->net, {{pose_of(*body).to_body(probe.point)}, {}}));
+    with_body(start, std::size_t(probe.solid), [&](const auto& body) {
+        if constexpr (requires { follow(body, probe.point); }) probe.tied = follow(body, probe.point);
+    });
 }
 
 double liquid_front(const World& world, const Scenario& scenario) { return extent(world, scenario, 0, 1); }

@@ -49,12 +49,10 @@ struct Probe {
     };
     std::string name;
     Kind kind = Kind::height;
-    Vec3 point = {};   // [m]; a height ignores y; of a solid's point: at the start
-    int solid = 0;     // index in the scenario; for loads and positions
-    double width = 0;  // of the stretch along x that a height is the mean over [m]
-    // What carries a point of a solid that deforms.
-    TetPlace place = {};
-    std::shared_ptr<const SpringNet> net = nullptr;  // with this point as its only vertex
+    Vec3 point = {};      // [m]; a height ignores y; of a solid's point: at the start
+    int solid = 0;        // index in the scenario; for loads and positions
+    double width = 0;     // of the stretch along x that a height is the mean over [m]
+    BodyPoint tied = {};  // what carries a point of a solid that deforms
     int other = -1;  // the second solid of a distance; the one that a box of `filled` moves with, or none
     Box box = {};
     std::vector<Probe> parts = {};

@@ -59,4 +59,42 @@ double largest_speed(const Solid& solid, double from, double until) {
     return speed + (solid.sequence ? largest_speed(*solid.sequence, from, until) : 0);
 }
 
+Bodies bodies_at_start(const std::vector<Solid>& solids) {
+    Bodies all;
+    for_each_kind(all, [&](const auto& kind, auto& bodies) {
+        for (std::size_t s = 0; s < solids.size(); ++s)
+            if (const Solid& solid = solids[s]; solid.motion == kind.motion)
+                bodies.push_back(kind.make(int(s), solid.*kind.properties, solid.start));
+    });
+    return all;
+}
+
+std::size_t count_bodies(const Bodies& all) {
+    std::size_t count = 0;
+    for_each_kind(all, [&](const auto&, const auto& bodies) { count += bodies.size(); });
+    return count;
+}
+
+bool moves_by_itself(Motion motion) {
+    return with_kind(motion, [](const auto&) {});
+}
+
+bool may_deform(Motion motion) {
+    bool may = false;
+    with_kind(motion, [&](const auto& kind) { may = kind.deforms; });
+    return may;
+}
+
+bool deforms(const Solid& solid) {
+    bool does = false;
+    with_kind(solid.motion, [&](const auto& kind) { does = deforms(solid.*kind.properties); });
+    return does;
+}
+
+Vec3 velocity_at_start(const Solid& solid) {
+    Vec3 velocity;
+    with_kind(solid.motion, [&](const auto& kind) { velocity = (solid.*kind.properties).velocity; });
+    return velocity;
+}
+
 }  // namespace flotsam

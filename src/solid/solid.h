@@ -1,9 +1,14 @@
-// Solids as the scene describes them, and how those move that are told to: at rest or by a script.
+// Solids: what a scene says of them, how those move that are told to, and the kinds of those that move by
+// themselves. A new kind is registered here; docs/adding_a_solid.md tells how.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/rotation.h"
@@ -16,8 +21,11 @@
 
 namespace flotsam {
 
-// How a solid moves; a method's capabilities say which of these it admits.
+// How a solid moves; a method's capabilities say which of these it admits. And how scenes call it.
 enum class Motion { fixed, scripted, rigid, spring, elastic, cloth };
+constexpr std::pair<std::string_view, Motion> motion_words[] = {
+    {"static", Motion::fixed},  {"scripted", Motion::scripted}, {"rigid", Motion::rigid},
+    {"spring", Motion::spring}, {"elastic", Motion::elastic},   {"cloth", Motion::cloth}};
 
 struct Solid {
     std::string name;
@@ -53,5 +61,84 @@ PlacedShape shape_at(const Solid& solid, double time);
 
 // Upper bound of the speed of any of its points between two times [m/s].
 double largest_speed(const Solid& solid, double from, double until);
+
+// The solids of a scenario that move by themselves, kind by kind, each in the scenario's order.
+struct Bodies {
+    std::vector<RigidBody> bodies;      // rigid ones
+    std::vector<SpringBody> springs;    // made of springs
+    std::vector<ElasticBody> elastics;  // elastic ones
+};
+// A point of a body that deforms, followed from the start.
+using BodyPoint = std::variant<std::monostate, SpringPoint, ElasticPoint>;
+
+// What the program must know of a kind besides its functions.
+template <class Body, class Properties>
+struct BodyKind {
+    Motion motion;
+    bool deforms;  // some of its bodies change their shape
+    Properties Solid::*properties;
+    Body (*make)(int solid, const Properties&, const Pose& start);
+    const char* state;  // what its part of a checkpoint is called
+};
+
+inline constexpr BodyKind<RigidBody, RigidProperties> rigid_kind{Motion::rigid, false, &Solid::rigid,
+                                                                 make_rigid_body, "bodies"};
+inline constexpr BodyKind<SpringBody, SpringProperties> spring_kind{Motion::spring, true, &Solid::spring,
+                                                                    make_spring_body, "springs"};
+inline constexpr BodyKind<ElasticBody, ElasticProperties> elastic_kind{Motion::elastic, true, &Solid::elastic,
+                                                                       make_elastic_body, "elastic"};
+
+// Calls visit(kind, bodies) for every kind. This is the only list of them.
+template <class AnyBodies, class Visit>
+void for_each_kind(AnyBodies& all, const Visit& visit) {
+    visit(rigid_kind, all.bodies);
+    visit(spring_kind, all.springs);
+    visit(elastic_kind, all.elastics);
+}
+
+// Calls visit(body) for every body, kind after kind. What all of them answer to is said in rigid_body.h.
+template <class AnyBodies, class Visit>
+void for_each_body(AnyBodies& all, const Visit& visit) {
+    for_each_kind(all, [&](const auto&, auto& bodies) {
+        for (auto& body : bodies) visit(body);
+    });
+}
+
+// The body of solid `s` among those of one kind, or null.
+template <class Body>
+const Body* body_of(const std::vector<Body>& bodies, std::size_t s) {
+    const auto at = std::lower_bound(bodies.begin(), bodies.end(), int(s),
+                                     [](const Body& body, int solid) { return body.solid < solid; });
+    return at != bodies.end() && at->solid == int(s) ? &*at : nullptr;
+}
+
+// Calls visit(body) with the body of solid `s`; false, and no call, when that does not move by itself.
+template <class Visit>
+bool with_body(const Bodies& all, std::size_t s, const Visit& visit) {
+    bool found = false;
+    for_each_kind(all, [&](const auto&, const auto& bodies) {
+        if (const auto* body = body_of(bodies, s)) found = true, visit(*body);
+    });
+    return found;
+}
+
+// Calls visit(kind) with the kind that moves like this; false, and no call, when none does.
+template <class Visit>
+bool with_kind(Motion motion, const Visit& visit) {
+    bool found = false;
+    const Bodies none;
+    for_each_kind(none, [&](const auto& kind, const auto&) {
+        if (kind.motion == motion) found = true, visit(kind);
+    });
+    return found;
+}
+
+Bodies bodies_at_start(const std::vector<Solid>& solids);
+std::size_t count_bodies(const Bodies& all);
+
+bool moves_by_itself(Motion motion);
+bool may_deform(Motion motion);              // some that move like this do
+bool deforms(const Solid& solid);            // this one does
+Vec3 velocity_at_start(const Solid& solid);  // of one that moves by itself; zero of others [m/s]
 
 }  // namespace flotsam

@@ -6,7 +6,8 @@
 
 #include "core/random.h"
 #include "fluid/grid/obstacles.h"
-#include "fluid/grid/projection.h"
+#include "fluid/grid/pressure_solver.h"
+#include "fluid/grid/solid_interface.h"
 #include "validate/case_tools.h"
 #include "validate/cases.h"
 
@@ -28,19 +29,17 @@ double released_acceleration(const Domain& domain, const SolidShape& shape, doub
     Field<double> phi(tiling, -outside_distance(domain)), source(tiling, 0), potential(tiling, 0);
     MacGrid u;
     for (auto& component : u) component = Field<double>(tiling, 0);
-    std::array<Field<char>, 3> changed;
     constexpr double dt = 0.01;
     const Vec3 gravity{0, -g, 0};
     const double mass = s * density * volume;
-    MovableBody body;
-    body.center = place;
-    body.inverse_mass = Vec3{1, 1, domain.flat() ? 0.0 : 1.0} / mass;
-    body.free.velocity = gravity * dt;
-    std::vector<MovableBody> bodies{body};
+    const BodyInertia body{0, place, Vec3{1, 1, domain.flat() ? 0.0 : 1.0} / mass, {}};
     const PressureSystem system = pressure_system(domain, std::move(phi), gravity, density, obstacles);
-    const ProjectionReport report =
-        project(system, source, dt, {"multigrid", {1e-10, 1e-14, 500}}, u, potential, changed, {&bodies});
-    return report.solve.converged ? -bodies[0].motion.velocity.y / (g * dt)
+    std::vector<Pocket> sealed = system.sealed;
+    SolidSystem solids{impulse_scale(system), rigid_blocks(system, {body}, dt, sealed), {}};
+    solids.rigid.from[0] = as_six({gravity * dt, {}});
+    const PressureUpdate report = solve_pressure(system, source, dt, {Solver::multigrid, {1e-10, 1e-14, 500}},
+                                                 u, potential, solids, sealed);
+    return report.solve.converged ? -report.velocity.rigid[0][1] / (g * dt)
                                   : std::numeric_limits<double>::infinity();
 }
 

@@ -7,7 +7,7 @@
 
 #include "fluid/grid/advect.h"
 #include "fluid/grid/particles.h"
-#include "fluid/grid/projection.h"
+#include "fluid/grid/pressure_solver.h"
 #include "sim/measure.h"
 #include "validate/case_tools.h"
 #include "validate/cases.h"
@@ -36,14 +36,13 @@ double exact_surface_rest(Int3 cells, double level) {
     Field<double> phi(tiling, outside_distance(domain)), source(tiling, 0), potential(tiling, 0);
     for_each_cell(*tiling, cells, [&](Int3 c, std::int64_t n) { phi[n] = domain.cell_center(c).y - level; });
     MacGrid u{Field<double>(tiling, 0), Field<double>(tiling, 0), Field<double>(tiling, 0)};
-    std::array<Field<char>, 3> changed;
-    const ProjectionReport report =
-        project(pressure_system(domain, std::move(phi), {0, -g, 0}, 1000, no_obstacles), source, 0.01, {}, u,
-                potential, changed);
+    const PressureUpdate report =
+        solve_pressure(pressure_system(domain, std::move(phi), {0, -g, 0}, 1000, no_obstacles), source, 0.01,
+                       {}, u, potential);
     double largest = report.solve.converged ? 0 : NAN;
     for (int axis = 0; axis < 3; ++axis)
         for (std::int64_t n = 0; n < tiling->value_count(); ++n)
-            if (changed[axis][n]) largest = larger(largest, std::abs(u[axis][n]));
+            if (report.changed[axis][n]) largest = larger(largest, std::abs(u[axis][n]));
     return largest / std::sqrt(g * level);
 }
 

@@ -9,7 +9,7 @@
 #include "fluid/grid/extrapolate.h"
 #include "fluid/grid/obstacles.h"
 #include "fluid/grid/particles.h"
-#include "fluid/grid/projection.h"
+#include "fluid/grid/pressure_solver.h"
 #include "fluid/grid/sample.h"
 #include "sim/measure.h"
 #include "validate/case_tools.h"
@@ -33,8 +33,7 @@ struct Projected {
     std::vector<std::shared_ptr<const CutSolid>> cuts;
     Obstacles obstacles;
     MacGrid u;
-    std::array<Field<char>, 3> changed;
-    ProjectionReport report;
+    PressureUpdate report;
 
     template <class Distance>
     Projected(const Domain& box, const std::vector<Solid>& solids, Vec3 gravity, Vec3 velocity,
@@ -60,14 +59,14 @@ struct Projected {
         for_each_cell(*tiling, domain.cells,
                       [&](Int3 c, std::int64_t n) { phi[n] = distance(domain.cell_center(c)); });
         for (int axis = 0; axis < 3; ++axis) u[axis] = Field<double>(tiling, velocity[axis]);
-        report = project(pressure_system(domain, std::move(phi), gravity, 1000, obstacles), source, dt,
-                         {"multigrid", {1e-11, 1e-13, 500}}, u, potential, changed);
+        report = solve_pressure(pressure_system(domain, std::move(phi), gravity, 1000, obstacles), source, dt,
+                                {Solver::multigrid, {1e-11, 1e-13, 500}}, u, potential);
     }
     double largest_speed() const {
         double largest = 0;
         for (int axis = 0; axis < 3; ++axis)
             for (std::int64_t n = 0; n < u[axis].tiling().value_count(); ++n)
-                if (changed[axis][n]) largest = larger(largest, std::abs(u[axis][n]));
+                if (report.changed[axis][n]) largest = larger(largest, std::abs(u[axis][n]));
         return report.solve.converged ? largest : std::numeric_limits<double>::infinity();
     }
 };
@@ -155,8 +154,8 @@ void validate_rest_around_solids(const ValidationRun& run) {
             const Projected rest(cube(n), {box}, {0, -g, 0}, {}, [&](Vec3 p) { return p.y - level; });
             run.report({"", "box, exact surface", "", n, "max speed / sqrt(gH)",
                         rest.largest_speed() / std::sqrt(g * level), 0, 1e-4});
-            run.report({"", "box, exact surface", "", n, "force on the box [N]", rest.report.loads[0].force.y,
-                        weight, 0.1});
+            run.report({"", "box, exact surface", "", n, "force on the box [N]",
+                        rest.report.loads.solids[0].force.y, weight, 0.1});
         }
         for (const auto& [name, solids] : {std::pair{"tank at 27 deg", turned_tank(0.55)},
                                            {"spherical tank", spherical_tank(0.42, 0.5 * h)}})
@@ -170,7 +169,7 @@ void validate_rest_around_solids(const ValidationRun& run) {
                 const double volume =
                     solids.size() > 1 ? 0.55 * 0.55 : 4 * std::numbers::pi / 3 * 0.42 * 0.42 * 0.42;
                 Vec3 force;
-                for (const SolidLoad& load : rest.report.loads) force += load.force;
+                for (const SolidLoad& load : rest.report.loads.solids) force += load.force;
                 run.report({"", fmt::format("{}, full, exact", name), "", n, "force on the tank [N]", force.y,
                             -1000 * g * volume, 0.1});
             }
@@ -270,9 +269,9 @@ void validate_free_slip(const ValidationRun& run) {
         const Vec3 center{0.503, 0.497, 0.505};
         const Solid ball = fixed_solid("ball", solid_sphere(radius, 0.5 * domain.h), {center, {}});
         Projected flow(domain, {ball}, {}, {1, 0, 0}, [&](Vec3) { return -outside_distance(domain); });
-        forget_slits(flow.changed, flow.obstacles, domain);
+        forget_slits(flow.report.changed, flow.obstacles, domain);
         for (int axis = 0; axis < 3; ++axis)
-            extrapolate(flow.u[axis], flow.changed[axis], domain.cells + unit(axis), 3);
+            extrapolate(flow.u[axis], flow.report.changed[axis], domain.cells + unit(axis), 3);
         constrain_velocity(flow.u, flow.obstacles, domain);
         double worst = 0, square = 0;
         int count = 0;

@@ -7,6 +7,7 @@
 
 #include "core/random.h"
 #include "coupling/wet_elastic.h"
+#include "fluid/grid/pressure_solver.h"
 #include "validate/body_tools.h"
 #include "validate/cases.h"
 
@@ -213,7 +214,7 @@ SlabErrors slab_errors(const Slab& slab, int cells, Vec3 offset, SlabRules rules
         if (length(force[n]) > 0) solid.elastic.loads.push_back({{int(n)}, force[n], {}, 0});
     scenario.solids.push_back(solid);
     World world;
-    world.elastics = elastics_at_start(scenario);
+    world.elastics = bodies_at_start(scenario.solids).elastics;
     for (Vec3& p : world.elastics[0].position) p = {left + slab.alpha * p.x, slab.y(p.y) + lift, p.z};
 
     const auto tiling = whole_tiling(domain.cells);
@@ -232,27 +233,29 @@ SlabErrors slab_errors(const Slab& slab, int cells, Vec3 offset, SlabRules rules
     for (auto& component : u) component = Field<double>(tiling, 0);
     if (rules.gravity_first)
         for (double& v : u[1].values()) v = Slab::dt * scenario.gravity.y;
-    std::array<Field<char>, 3> changed;
     const Vec3 gravity = rules.gravity_first ? Vec3{} : scenario.gravity;
     const PressureSystem system = pressure_system(domain, std::move(phi), gravity, 1, obstacles);
+    const SolverSettings solver{Solver::multigrid, {1e-13, 1e-16, 2000}};
     WetElastic elastic(ElasticCoupling::strong);
-    std::vector<MovableBody> none;
-    elastic.begin(scenario, world, world.elastics, {}, 0, Slab::dt, none);
-    const ProjectionReport report = project(system, source, Slab::dt, {"multigrid", {1e-13, 1e-16, 2000}}, u,
-                                            potential, changed, {&none, {}, &elastic});
+    elastic.begin(scenario, world, world.elastics, {}, 0, Slab::dt);
+    SolidSystem solids;
+    std::vector<Pocket> sealed = system.sealed;
+    const bool solved = add_elastic_blocks(elastic, system, solver, Slab::dt, solids, sealed);
+    const PressureUpdate report =
+        solve_pressure(system, source, Slab::dt, solver, u, potential, solids, sealed);
     SlabErrors errors;
-    if (!report.solve.converged) return {1e300, 1e300, 1e300};
+    if (!solved || !report.solve.converged) return {1e300, 1e300, 1e300};
     // In two dimensions the nodes of front and back are one.
-    const std::vector<Vec3> velocity = elastic.velocity(0);
+    const std::vector<Vec3>& velocity = report.velocity.nodes;
     for (std::size_t n = 0, half = velocity.size() / 2; n < half; ++n)
         errors.solid = larger(errors.solid, 0.5 * length(velocity[n] + velocity[n + half]));
     for (std::int64_t slot = 0; slot < tiling->tile_count(); ++slot)
         for_each_cell_of_tile(*tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
             for (int axis = 0; axis < 2; ++axis)
-                if (changed[axis][n]) errors.liquid = larger(errors.liquid, std::abs(u[axis][n]));
+                if (report.changed[axis][n]) errors.liquid = larger(errors.liquid, std::abs(u[axis][n]));
             if (system.phi[n] >= 0) return;
             const double height = domain.cell_center(c).y;
-            const double p = potential[n] + dot(gravity, Vec3{0, height, 0});
+            const double p = report.potential[n] + dot(gravity, Vec3{0, height, 0});
             errors.pressure = larger(errors.pressure, std::abs(p - (surface - height)));
         });
     return errors;

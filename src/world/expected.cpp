@@ -35,11 +35,9 @@ double expected_speed(const Scenario& scenario) {
     constexpr double jets = 1.5;
     double energy = energy_of_liquid(scenario), scripted = 0;
     for (const Solid& solid : scenario.solids) {
-        if (solid.motion == Motion::rigid || solid.motion == Motion::spring ||
-            solid.motion == Motion::elastic)
+        if (moves_by_itself(solid.motion))
             energy = std::max(energy, energy_at_bottom(scenario, shape_at(solid, 0).bounds(),
-                                                       jets * (solid.rigid.velocity + solid.spring.velocity +
-                                                               solid.elastic.velocity)));
+                                                       jets * velocity_at_start(solid)));
         if (solid.motion == Motion::scripted)
             scripted = std::max(scripted, jets * largest_speed(solid, 0, scenario.time.duration));
     }
@@ -54,6 +52,11 @@ double highest_pressure(const Scenario& scenario) {
             energy = std::max(energy,
                               energy_at_bottom(scenario, shape_at(solid, 0).bounds(), solid.spring.velocity));
     return scenario.liquid.density * (energy > 0 ? energy : 1);
+}
+
+MarkedLiquid marked_liquid(const Scenario& scenario) {
+    const Domain& domain = scenario.domain;
+    return {scenario.liquid.density, particles_per_cell(domain) / domain.cell_volume(), domain.h};
 }
 
 }  // namespace flotsam

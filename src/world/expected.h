@@ -1,6 +1,8 @@
-// What a scene will come to, as far as energy tells before it runs.
+// What follows from a scene before it runs: speeds and pressures that energy allows, and the liquid in
+// numbers.
 #pragma once
 
+#include "solid/spring/repulsion.h"
 #include "world/scenario.h"
 
 namespace flotsam {
@@ -13,5 +15,8 @@ double expected_speed(const Scenario& scenario);
 // fallen to the bottom from the highest place where the scene starts or emits one, with its velocity there
 // [Pa].
 double highest_pressure(const Scenario& scenario);
+
+// The liquid as solids made of springs meet it.
+MarkedLiquid marked_liquid(const Scenario& scenario);
 
 }  // namespace flotsam

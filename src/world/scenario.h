@@ -7,6 +7,7 @@
 #include "core/vec.h"
 #include "fluid/grid/domain.h"
 #include "fluid/grid/liquid.h"
+#include "fluid/sph/sph_settings.h"
 #include "linalg/solve.h"
 #include "solid/rigid/joint.h"
 #include "solid/solid.h"
@@ -27,6 +28,7 @@ struct Scenario {
     Domain domain;
     Vec3 gravity{0, -9.81, 0};  // [m/s^2]
     LiquidSettings liquid;
+    SphSettings sph;  // of a liquid that is particles alone
     std::vector<Solid> solids;
     std::vector<Joint> joints;
     TimeSettings time;

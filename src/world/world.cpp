@@ -6,46 +6,10 @@
 
 namespace flotsam {
 
-std::vector<RigidBody> bodies_at_start(const Scenario& scenario) {
-    std::vector<RigidBody> bodies;
-    for (std::size_t s = 0; s < scenario.solids.size(); ++s)
-        if (const Solid& solid = scenario.solids[s]; solid.motion == Motion::rigid)
-            bodies.push_back(make_rigid_body(int(s), solid.rigid, solid.start));
-    return bodies;
-}
-
-std::vector<SpringBody> springs_at_start(const Scenario& scenario) {
-    std::vector<SpringBody> bodies;
-    for (std::size_t s = 0; s < scenario.solids.size(); ++s)
-        if (const Solid& solid = scenario.solids[s]; solid.motion == Motion::spring)
-            bodies.push_back(make_spring_body(int(s), solid.spring, solid.start));
-    return bodies;
-}
-
-std::vector<ElasticBody> elastics_at_start(const Scenario& scenario) {
-    std::vector<ElasticBody> bodies;
-    for (std::size_t s = 0; s < scenario.solids.size(); ++s)
-        if (const Solid& solid = scenario.solids[s]; solid.motion == Motion::elastic)
-            bodies.push_back(make_elastic_body(int(s), solid.elastic, solid.start));
-    return bodies;
-}
-
-const ElasticBody* elastic_body_of(const World& world, std::size_t s) {
-    for (const ElasticBody& body : world.elastics)
-        if (body.solid == int(s)) return &body;
-    return nullptr;
-}
-
-const SpringBody* spring_body_of(const World& world, std::size_t s) {
-    for (const SpringBody& body : world.springs)
-        if (body.solid == int(s)) return &body;
-    return nullptr;
-}
-
-const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s) {
-    const auto at = std::lower_bound(bodies.begin(), bodies.end(), int(s),
-                                     [](const RigidBody& body, int solid) { return body.solid < solid; });
-    return at != bodies.end() && at->solid == int(s) ? &*at : nullptr;
+World world_at_start(const Scenario& scenario) {
+    World world;
+    static_cast<Bodies&>(world) = bodies_at_start(scenario.solids);
+    return world;
 }
 
 Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, double time, std::size_t s) {
@@ -54,27 +18,27 @@ Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, dou
 }
 
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s) {
-    if (const SpringBody* body = spring_body_of(world, s)) return pose_of(*body);
-    if (const ElasticBody* body = elastic_body_of(world, s)) return pose_of(*body);
-    return pose_of(scenario, world.bodies, world.time, s);
+    Pose pose = pose_at(scenario.solids[s], world.time);
+    with_body(world, s, [&](const auto& body) { pose = pose_of(body); });
+    return pose;
 }
 
 TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s) {
-    if (const SpringBody* body = spring_body_of(world, s)) return skin_of(*body);
-    if (const ElasticBody* body = elastic_body_of(world, s)) return skin_of(*body);
-    TriangleMesh mesh = body_mesh_at(scenario.solids[s], world.time);
-    const Pose pose = pose_of(world, scenario, s);
-    for (Vec3& v : mesh.vertices) v = pose.to_world(v);
+    const Solid& solid = scenario.solids[s];
+    TriangleMesh mesh;
+    if (!with_body(world, s, [&](const auto& body) { mesh = surface_of(body, solid.shape.mesh); }))
+        mesh = mesh_at(solid, world.time);
     return mesh;
 }
 
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s) {
-    if (const SpringBody* body = spring_body_of(world, s); body && !body->net->springs.empty())
-        return {std::make_shared<MeshSurface>(skin_of(*body)), {}};
-    if (const ElasticBody* body = elastic_body_of(world, s))
-        return {std::make_shared<MeshSurface>(skin_of(*body)), {}};
     PlacedShape shape = shape_at(scenario.solids[s], world.time);
-    shape.pose = pose_of(world, scenario, s);
+    with_body(world, s, [&](const auto& body) {
+        if (deforms(body))
+            shape = {std::make_shared<MeshSurface>(surface_of(body, scenario.solids[s].shape.mesh)), {}};
+        else
+            shape.pose = pose_of(body);
+    });
     return shape;
 }
 
@@ -84,19 +48,14 @@ void World::visit_state(StateVisitor& visit, const Scenario& scenario) {
     liquid.visit_state(visit, scenario.domain);
     if (scenario.liquid.carrier == Carrier::sph) sph.visit_state(visit);
     // A world to be restored knows the bodies' masses from the scenario and only their motion from the file.
-    const auto rigid = std::count_if(scenario.solids.begin(), scenario.solids.end(),
-                                     [](const Solid& solid) { return solid.motion == Motion::rigid; });
-    if (std::int64_t(bodies.size()) != rigid) bodies = bodies_at_start(scenario);
-    if (!bodies.empty()) flotsam::visit_state(bodies, visit, "bodies");
-    const auto sprung = std::count_if(scenario.solids.begin(), scenario.solids.end(),
-                                      [](const Solid& solid) { return solid.motion == Motion::spring; });
-    if (std::int64_t(springs.size()) != sprung) springs = springs_at_start(scenario);
-    flotsam::visit_state(springs, visit, "springs");
-    const auto elastic = std::count_if(scenario.solids.begin(), scenario.solids.end(),
-                                       [](const Solid& solid) { return solid.motion == Motion::elastic; });
-    if (std::int64_t(elastics.size()) != elastic) elastics = elastics_at_start(scenario);
-    flotsam::visit_state(elastics, visit, "elastic");
-    if (elastic > 0) {
+    const auto count = std::count_if(scenario.solids.begin(), scenario.solids.end(),
+                                     [](const Solid& solid) { return moves_by_itself(solid.motion); });
+    if (std::int64_t(count_bodies(*this)) != count)
+        static_cast<Bodies&>(*this) = bodies_at_start(scenario.solids);
+    for_each_kind(*this, [&](const auto& kind, auto& of_kind) {
+        if (!of_kind.empty()) flotsam::visit_state(of_kind, visit, kind.state);
+    });
+    if (!elastics.empty()) {
         support.resize(bodies.size());
         for (std::size_t b = 0; b < support.size(); ++b)
             for (const auto& [name, value] :

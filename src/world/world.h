@@ -10,6 +10,7 @@
 #include "fluid/displaced.h"
 #include "fluid/grid/liquid.h"
 #include "fluid/grid/solid_load.h"
+#include "fluid/sph/sph_liquid.h"
 #include "linalg/solve.h"
 #include "world/scenario.h"
 
@@ -20,32 +21,24 @@ struct BodySupport {
     Impulse pushed, contacts;
 };
 
-struct World {
+// The bodies are those of the scenario that move by themselves (solid/solid.h).
+struct World : Bodies {
     double time = 0;        // [s]
     std::int64_t step = 0;  // steps taken
     LiquidState liquid;
     SphLiquid sph;  // the truth where particles are the liquid; `liquid` then shows it to everyone else
-    std::vector<SolidLoad> loads;       // of the liquid on each solid of the scenario, over the last step
-    std::vector<RigidBody> bodies;      // the scenario's rigid solids, in its order
-    std::vector<ElasticBody> elastics;  // the elastic ones
-    std::vector<BodySupport> support;   // of each rigid body in the last step; only beside elastic ones
-    std::vector<SpringBody> springs;    // and those made of springs
+    std::vector<SolidLoad> loads;      // of the liquid on each solid of the scenario, over the last step
+    std::vector<BodySupport> support;  // of each rigid body in the last step; only beside elastic ones
 
     void visit_state(StateVisitor& visit, const Scenario& scenario);
 };
 
-// The rigid solids of a scenario as they start.
-std::vector<RigidBody> bodies_at_start(const Scenario& scenario);
-std::vector<SpringBody> springs_at_start(const Scenario& scenario);
-std::vector<ElasticBody> elastics_at_start(const Scenario& scenario);
-// The body of solid `s`, or null when that is not rigid.
-const RigidBody* body_of(const std::vector<RigidBody>& bodies, std::size_t s);
-// The same of one that is not made of springs.
-const SpringBody* spring_body_of(const World& world, std::size_t s);
-const ElasticBody* elastic_body_of(const World& world, std::size_t s);
-// Where solid `s` is, whatever moves it: at a time when the bodies are as given, or now.
+// A world before its scheme has started: bodies where they start, no liquid.
+World world_at_start(const Scenario& scenario);
+// Where solid `s` is, whatever moves it: at a time when the rigid bodies are as given, or now. Of one that
+// deforms: what fits it best.
 Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, double time, std::size_t s);
-Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);  // of springs: what fits them best
+Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);
 // Its shape and its surface there.
 TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s);
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s);
@@ -103,6 +96,11 @@ struct Disagreement {
     double contacts = 0;          // of rigid bodies with the pressure [m/s]
     double newton = 0;            // of elastic bodies with their forces and contacts [m/s]
     std::int64_t separation = 0;  // cells that would let go of solids, or no longer [1]
+
+    Disagreement& operator+=(const Disagreement& o) {
+        contacts += o.contacts, newton += o.newton, separation += o.separation;
+        return *this;
+    }
 };
 
 // The outcome of a step: numerical trouble is a value here, and the driver decides what to do.

@@ -77,9 +77,9 @@ Displaced advance_by_own_velocity(Particles& particles, const Domain& domain, do
 
 MacGrid advect_velocity(const MacGrid& u, const Domain& domain, const std::shared_ptr<const Tiling>& tiling,
                         double dt) {
-    MacGrid carried;
-    for (Field<double>& component : carried) component = Field<double>(tiling, 0);
-    parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
+    MacGrid advected;
+    for (Field<double>& component : advected) component = Field<double>(tiling, 0);
+    for_each_tile(*tiling, 1, [&](std::int64_t slot) {
         TileWalk walk(u, domain);
         walk.stay_at(tiling->tiles()[slot]);
         for (int axis = 0; axis < 3; ++axis)
@@ -87,10 +87,11 @@ MacGrid advect_velocity(const MacGrid& u, const Domain& domain, const std::share
                 const Vec3 x = domain.face_center(c, axis);
                 const Vec3 middle = x - 0.5 * dt * walk.velocity(x);  // Eq. 4.29
                 const Vec3 origin = x - dt * walk.velocity(middle);   // Eq. 4.30
-                carried[axis][n] = walk.component(origin, axis);      // Eq. 4.27
+                advected[axis][n] = walk.component(origin, axis);     // Eq. 4.27
             });
     });
-    return carried;
+    for (Field<double>& component : advected) exchange(component);
+    return advected;
 }
 
 }  // namespace flotsam

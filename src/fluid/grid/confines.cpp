@@ -65,7 +65,7 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
         for (const int s : near) {
             if (!overlap(around, reach_[s])) continue;
             const Obstacle& obstacle = obstacles_[s];
-            Vec3 a = round == 0 ? obstacle.carried(from) : obstacle.after.to_body(from),
+            Vec3 a = round == 0 ? obstacle.moved_along(from) : obstacle.after.to_body(from),
                  b = obstacle.after.to_body(to);
             const Shape& shape = *obstacle.shape;
             double clear = shape.distance(a);
@@ -115,7 +115,7 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
         return std::all_of(asked.begin(), asked.end(), [&](int s) {
             const Obstacle& o = obstacles_[s];
             const auto body = [&](Vec3 x) { return o.after.to_body(x); };
-            const Vec3 carried = o.after.to_world(o.carried(start));
+            const Vec3 carried = o.after.to_world(o.moved_along(start));
             // A body that is pressed a little way through a side of the domain leaves no way between the two.
             // Behind the side there is one.
             const Vec3 behind = o.distance(to) < 0.25 * gap ? beyond_sides(to, 2 * gap) * (0.2 * h) : Vec3{};
@@ -138,7 +138,7 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
         if (const Obstacle& o = obstacles_[s]; o.distance(to) < deepest) {
             deepest = o.distance(to);
             across = o.after.rotation * o.shape->normal(o.after.to_body(to), 0.01 * h);
-            base = o.after.to_world(o.carried(start));
+            base = o.after.to_world(o.moved_along(start));
         }
     for (const double radius : {0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0})
         for (int direction = 0; direction < 27; ++direction) {

@@ -43,6 +43,13 @@ struct Domain {
         return c.x >= 0 && c.y >= 0 && c.z >= 0 && c.x < cells.x && c.y < cells.y && c.z < cells.z;
     }
     bool open(int side) const { return walls[side].kind == WallKind::open; }
+    // Whether a side holds solids and liquid back. Front and back of a slab are no walls.
+    bool closed(int side) const { return !open(side) && !(flat() && side >= z_low); }
+    std::array<bool, 6> closed_sides() const {
+        std::array<bool, 6> sides{};
+        for (int side = 0; side < 6; ++side) sides[side] = closed(side);
+        return sides;
+    }
     bool any_open() const {
         return std::any_of(walls.begin(), walls.end(),
                            [](const Wall& wall) { return wall.kind == WallKind::open; });

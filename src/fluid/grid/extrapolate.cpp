@@ -8,7 +8,7 @@ void extrapolate(Field<double>& values, Field<char>& known, Int3 end, int layers
     // result does not depend on the order in which tiles are visited.
     std::vector<std::vector<std::pair<std::int64_t, double>>> found(tiling.tile_count());
     for (int layer = 0; layer < layers; ++layer) {
-        parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+        for_each_tile(tiling, 1, [&](std::int64_t slot) {
             found[slot].clear();
             const TileView<double> value(values, slot);
             const TileView<char> is_known(known, slot);
@@ -25,12 +25,14 @@ void extrapolate(Field<double>& values, Field<char>& known, Int3 end, int layers
                 if (count > 0) found[slot].emplace_back(n, sum / count);
             });
         });
-        parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+        for_each_tile(tiling, 1, [&](std::int64_t slot) {
             for (const auto& [n, value] : found[slot]) {
                 values[n] = value;
                 known[n] = 1;
             }
         });
+        exchange(values);
+        exchange(known);
     }
 }
 

@@ -10,7 +10,6 @@
 #include "core/tiles.h"
 #include "core/vec.h"
 #include "fluid/grid/domain.h"
-#include "fluid/sph/sph_liquid.h"
 #include "geometry/shape.h"
 
 namespace flotsam {
@@ -52,7 +51,6 @@ struct LiquidSettings {
     std::vector<Fill> fills;
     std::vector<Emitter> emitters;
     std::vector<Sink> sinks;
-    SphSettings sph;
 };
 
 // At rest: 2 x 2 x 2 in a cell, 2 x 2 in a slab, unless the scene wants more.

@@ -141,7 +141,7 @@ void add_films(Obstacles& o, const Domain& domain) {
         const CutSolid& cut = *o.list[s].cut;
         for (int side = 0; side < 6 && !own[s].empty(); ++side) {
             const int axis = side / 2, layer = side % 2 ? domain.cells[axis] - 1 : 0;
-            if (domain.open(side) || (domain.flat() && axis == 2)) continue;
+            if (!domain.closed(side)) continue;
             if (side % 2 ? cut.low[axis] + cut.size[axis] <= layer : cut.low[axis] > 0) continue;
             const double inwards = side % 2 ? -1 : 1;
             double area = 0, around = 0;
@@ -273,25 +273,11 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
     }
 }
 
-}  // namespace
-
-Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
-                          const std::shared_ptr<const Tiling>& tiling) {
-    Obstacles o;
-    o.list = std::move(list);
-    if (!o.any()) return o;
-    for (auto& field : o.open_face) field = Field<double>(tiling, 1);
-    o.open_volume = Field<double>(tiling, 1);
-    o.outflow = Field<double>(tiling, 0);
-    o.touches.assign(tiling->tile_count(), 0);
-    std::vector<Box> boxes;
-    for (const Obstacle& obstacle : o.list)
-        boxes.push_back(
-            {Vec3(obstacle.cut->low) * domain.h, Vec3(obstacle.cut->low + obstacle.cut->size) * domain.h});
-    o.index = BoxIndex(boxes, domain, 2 * domain.h);
-
-    parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
-        const Int3 first = tiling->first_cell(slot), last = first + Int3{8, 8, 8};
+// Which share of every cell and face solids leave open [Zarifi17 Eq. 4.33].
+void cover_cells(Obstacles& o, const Domain& domain) {
+    const Tiling& tiling = o.open_volume.tiling();
+    for_each_tile(tiling, 1, [&](std::int64_t slot) {
+        const Int3 first = tiling.first_cell(slot), last = first + Int3{8, 8, 8};
         for (const int s : o.index.near(first)) {
             const CutSolid& cut = *o.list[s].cut;
             bool near = true;
@@ -299,7 +285,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
             if (near) o.touches[slot] = 1;
         }
         if (!o.touches[slot]) return;
-        for_each_cell_of_tile(*tiling, slot, domain.cells + Int3{1, 1, 1}, [&](Int3 c, std::int64_t n) {
+        for_each_cell_of_tile(tiling, slot, domain.cells + Int3{1, 1, 1}, [&](Int3 c, std::int64_t n) {
             double volume = 0;
             std::array<double, 3> face{};
             for (const int s : o.index.near(c)) {
@@ -312,17 +298,20 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     });
     // Closed cells have closed faces, on both sides.
     for (int a = 0; a < 3; ++a)
-        for_each_cell(*tiling, domain.cells + unit(a), [&](Int3 c, std::int64_t n) {
+        for_each_cell(tiling, domain.cells + unit(a), [&](Int3 c, std::int64_t n) {
             if (!o.touches[n / Tiling::cells_per_tile]) return;
             if (o.open_volume(c) == 0 || o.open_volume(c - unit(a)) == 0) o.open_face[a][n] = 0;
         });
+}
 
-    // A solid thinner than a cell may leave every face open and yet divide the liquid. Each cell that it
-    // divides stands for the side its own point is on; a face across which one cannot go straight from point
-    // to point is closed. Liquid that is connected through open faces is then truly connected: nothing leaks,
-    // and each side has its own pressure.
-    o.split = Field<char>(tiling, 0);
-    for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
+// A solid thinner than a cell may leave every face open and yet divide the liquid. Each cell that it divides
+// stands for the side its own point is on; a face across which one cannot go straight from point to point is
+// closed. Liquid that is connected through open faces is then truly connected: nothing leaks, and each side
+// has its own pressure.
+void keep_sides_apart(Obstacles& o, const Domain& domain) {
+    const Tiling& tiling = o.open_volume.tiling();
+    o.split = Field<char>(o.open_volume.shared_tiling(), 0);
+    for_each_cell(tiling, domain.cells, [&](Int3 c, std::int64_t n) {
         if (!o.touches[n / Tiling::cells_per_tile] || o.open_volume[n] == 0 || o.open_volume[n] == 1) return;
         for (const int s : o.index.near(c))
             if (o.list[s].cut->cell_cover(c) > 0 && !o.list[s].cut->by_distance &&
@@ -330,7 +319,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                 o.split[n] = 1;
     });
     for (int a = 0; a < 3; ++a)
-        for_each_cell(*tiling, domain.cells, [&](Int3 c, std::int64_t n) {
+        for_each_cell(tiling, domain.cells, [&](Int3 c, std::int64_t n) {
             if (c[a] == 0 || o.open_face[a][n] == 0 || !(o.split[n] || o.split(c - unit(a)))) return;
             for (const int s : o.index.near(c)) {
                 const Obstacle& obstacle = o.list[s];
@@ -341,18 +330,21 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                     o.open_face[a][n] = 0;
             }
         });
+}
+
+// Patches close what the open faces leave: u = v = constant then has no divergence in any cell, to rounding.
+void find_patches(Obstacles& o, const Domain& domain) {
+    const Tiling& tiling = o.open_volume.tiling();
     // A cell deep inside a solid: not one that the solid fills up to a face that lies on the grid's.
     const auto whole = [&](Int3 c) {
         for (const int s : o.index.near(c))
             if (o.list[s].cut->cell_cover(c) > 1 - 1e-12) return exact_patch(*o.list[s].cut, c) == nullptr;
         return false;
     };
-    // Patches close what the open faces leave: u = v = constant then has no divergence in any cell, to
-    // rounding.
-    std::vector<std::vector<ObstaclePatch>> found(tiling->tile_count());
-    parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
+    std::vector<std::vector<ObstaclePatch>> found(tiling.tile_count());
+    for_each_tile(tiling, 1, [&](std::int64_t slot) {
         if (!o.touches[slot]) return;
-        for_each_cell_of_tile(*tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+        for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
             Vec3 open;  // of the high face less that of the low one
             for (int a = 0; a < 3; ++a) open[a] = o.open_face[a](c + unit(a)) - o.open_face[a][n];
             if (open == Vec3{} && (o.open_volume[n] == 1 || whole(c))) return;
@@ -380,6 +372,11 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         });
     });
     for (const auto& tile : found) o.patches.insert(o.patches.end(), tile.begin(), tile.end());
+}
+
+// Moments, centre and curl of every patch, from the exact surface inside its cell.
+void place_patches(Obstacles& o, const Domain& domain) {
+    const Tiling& tiling = o.open_volume.tiling();
     for (std::size_t i = 0; i < o.patches.size(); ++i) {
         ObstaclePatch& patch = o.patches[i];
         const Patch* const at = exact_patch(*o.list[patch.obstacle].cut, patch.at);
@@ -394,7 +391,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                     o.open_face[a](facing ? beyond : patch.at) == 0) {
                     const auto by_cell = [](const ObstaclePatch& p, std::int64_t n) { return p.cell < n; };
                     auto there =
-                        std::lower_bound(o.patches.begin(), o.patches.end(), tiling->find(beyond), by_cell);
+                        std::lower_bound(o.patches.begin(), o.patches.end(), tiling.find(beyond), by_cell);
                     for (; there != o.patches.end() && there->at == beyond; ++there)
                         if (there->obstacle == patch.obstacle) owner = &*there;
                 }
@@ -415,10 +412,10 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         const Vec3 about_origin{m[1].z - m[2].y, m[2].x - m[0].z, m[0].y - m[1].x};
         patch.curl = (cross(patch.center, at->area) - about_origin) / (domain.h * domain.h);
     }
-    close_turning(o);
-    for (std::size_t s = 0; s < o.list.size(); ++s)
-        if (o.list[s].nodes) divide_among_nodes(o, int(s), domain);
-    add_films(o, domain);
+}
+
+// What leaves the open part of each cell because solids move.
+void find_outflow(Obstacles& o, const Domain& domain) {
     for (const ObstaclePatch& patch : o.patches) {
         const Obstacle& obstacle = o.list[patch.obstacle];
         Vec3 area = patch.area;
@@ -431,6 +428,34 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
         }
         o.outflow[patch.cell] += dot(obstacle.velocity(patch.center), area);
     }
+}
+
+}  // namespace
+
+Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
+                          const std::shared_ptr<const Tiling>& tiling) {
+    Obstacles o;
+    o.list = std::move(list);
+    if (!o.any()) return o;
+    for (auto& field : o.open_face) field = Field<double>(tiling, 1);
+    o.open_volume = Field<double>(tiling, 1);
+    o.outflow = Field<double>(tiling, 0);
+    o.touches.assign(tiling->tile_count(), 0);
+    std::vector<Box> boxes;
+    for (const Obstacle& obstacle : o.list)
+        boxes.push_back(
+            {Vec3(obstacle.cut->low) * domain.h, Vec3(obstacle.cut->low + obstacle.cut->size) * domain.h});
+    o.index = BoxIndex(boxes, domain, 2 * domain.h);
+
+    cover_cells(o, domain);
+    keep_sides_apart(o, domain);
+    find_patches(o, domain);
+    place_patches(o, domain);
+    close_turning(o);
+    for (std::size_t s = 0; s < o.list.size(); ++s)
+        if (o.list[s].nodes) divide_among_nodes(o, int(s), domain);
+    add_films(o, domain);
+    find_outflow(o, domain);
     return o;
 }
 
@@ -510,7 +535,7 @@ std::optional<Drag> obstacle_drag(const MacGrid& u, const Field<double>& phi, co
     const Tiling& tiling = u[0].tiling();
     const double mass = density * domain.cell_volume() * lost_share(obstacle, dt);
     std::vector<Drag> parts(tiling.tile_count());
-    parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+    for_each_tile(tiling, 1, [&](std::int64_t slot) {
         if (!obstacles.touches[slot]) return;
         const std::span<const int> near = obstacles.index.near(tiling.first_cell(slot));
         if (std::find(near.begin(), near.end(), number) == near.end()) return;
@@ -550,7 +575,7 @@ Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacl
     const Tiling& tiling = u[0].tiling();
     std::vector<std::vector<SolidImpulse>> received(tiling.tile_count());
     const MacGrid before = u;
-    parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+    for_each_tile(tiling, 1, [&](std::int64_t slot) {
         if (!obstacles.touches[slot]) return;
         const std::span<const int> near = obstacles.index.near(tiling.first_cell(slot));
         received[slot].resize(near.size());
@@ -572,7 +597,7 @@ Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacl
         }
     });
     Vec3 on_liquid;
-    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+    for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot) {
         const std::span<const int> near = obstacles.index.near(tiling.first_cell(slot));
         for (std::size_t i = 0; i < received[slot].size(); ++i) {
             impulse[near[i]].linear += received[slot][i].linear;

@@ -50,9 +50,9 @@ struct Obstacle {
     }
     // Where a point beside the solid before the move is when the solid has taken it along, in body
     // coordinates.
-    Vec3 carried(Vec3 p) const {
+    Vec3 moved_along(Vec3 p) const {
         const Vec3 body = before.to_body(p);
-        return deformation ? deformation->carried(body) : body;
+        return deformation ? deformation->moved_along(body) : body;
     }
     Vec3 normal(Vec3 p, double step) const;  // out of the solid; by differences over `step`
     Box reach() const;                       // a box that it does not leave during the move

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "fluid/grid/solid_terms.h"
+#include "fluid/grid/solid_interface.h"
 #include "fluid/grid/surface.h"
 
 namespace flotsam {
@@ -93,7 +93,7 @@ Vec3 side_impulse(const PressureSystem& system, Int3 c, int side, double pi, dou
 void stop_at_closed_sides(MacGrid& u, const Domain& domain) {
     for (int axis = 0; axis < 3; ++axis) {
         const Tiling& tiling = u[axis].tiling();
-        parallel_for(tiling.tile_count(), 64, [&](std::int64_t slot) {
+        for_each_tile(tiling, 64, [&](std::int64_t slot) {
             const int first = tiling.first_cell(slot)[axis];
             for (const int side : {0, domain.cells[axis]}) {
                 if (side < first || side >= first + Tiling::side || domain.open(2 * axis + (side > 0)))
@@ -105,12 +105,20 @@ void stop_at_closed_sides(MacGrid& u, const Domain& domain) {
     }
 }
 
+void add_density_force(const PressureSystem& system, double dt, MacGrid& u) {
+    for (int axis = 0; axis < 3; ++axis)
+        if (!system.lightness[axis].empty())
+            for_each_cell(u[axis].tiling(), system.domain->cells + unit(axis), [&](Int3 c, std::int64_t n) {
+                u[axis][n] += (1 - system.lightness[axis](c)) * system.gravity[axis] * dt;
+            });
+}
+
 std::vector<double> right_hand_side(const PressureSystem& system, const Field<double>& source,
                                     const MacGrid& u, double dt) {
     const Tiling& tiling = system.network.tiling();
     const double to_unknown = system.to_unknown(dt);
-    std::vector<double> b(tiling.value_count(), 0.0);
-    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+    std::vector<double> b(system.network.value_count(), 0.0);
+    for_each_tile(tiling, tile_grain, [&](std::int64_t tile) {
         const TileView<double> distance(system.phi, phi_slot(system, tile));
         const ExcessOutflow excess_outflow(system, source, u, phi_slot(system, tile));
         const bool plain = system.network.plain(tile);
@@ -119,7 +127,7 @@ std::vector<double> right_hand_side(const PressureSystem& system, const Field<do
             if (!plain)
                 for_each_face(system, distance, c, local, [&](Face f, int axis, int direction) {
                     if (f.kind == Face::Kind::surface)
-                        inflow += f.area / f.theta * to_unknown *
+                        inflow += f.conductance() * to_unknown *
                                   system.surface_potential(c, axis, direction, f.reach);
                 });
             b[slot * block + local] = inflow;
@@ -140,8 +148,8 @@ std::vector<double> first_guess(const PressureSystem& system, const Field<double
         return count > 0 ? sum / count : system.density * system.datum;
     };
     const Tiling& tiling = system.network.tiling();
-    std::vector<double> x(tiling.value_count(), 0.0);
-    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+    std::vector<double> x(system.network.value_count(), 0.0);
+    for_each_tile(tiling, tile_grain, [&](std::int64_t tile) {
         system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t, int local, std::int64_t slot) {
             x[slot * block + local] = (guess(c) / system.density - system.datum) * system.to_unknown(dt);
         });
@@ -162,13 +170,11 @@ double remove_net_flux(const std::vector<Pocket>& sealed, std::vector<double>& r
 
 void set_lowest_pressure(const PressureSystem& system, const std::vector<Pocket>& sealed, double dt,
                          std::vector<double>& x) {
-    const Tiling& tiling = system.network.tiling();
     const double to_unknown = system.to_unknown(dt);
     for (const Pocket& pocket : sealed) {
         double lowest = 1e300;
         for (const std::int64_t n : pocket) {
-            const Vec3 place =
-                system.domain->cell_center(cell_at(tiling, n / block, static_cast<int>(n % block)));
+            const Vec3 place = system.domain->cell_center(system.network.place(n));
             lowest = std::min(lowest, x[n] / to_unknown + system.datum + dot(system.gravity, place));
         }
         for (const std::int64_t n : pocket) x[n] -= lowest * to_unknown;
@@ -181,10 +187,12 @@ void subtract_gradient(const PressureSystem& system, std::vector<double> x, doub
     const Tiling &tiling = system.network.tiling(), &all = system.phi.tiling();
     const double to_unknown = system.to_unknown(dt);
     Field<double> unknown(system.network.shared_tiling(), 0);
+    x.resize(tiling.value_count());
     unknown.values() = std::move(x);
+    exchange(unknown);
     potential = Field<double>(system.phi.shared_tiling(), 0);
     for (auto& marks : changed) marks = Field<char>(system.phi.shared_tiling(), 0);
-    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+    for_each_tile(tiling, tile_grain, [&](std::int64_t tile) {
         const TileView<double> distance(system.phi, phi_slot(system, tile)), here(unknown, tile);
         const bool plain = system.network.plain(tile);
         system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int local, std::int64_t) {
@@ -207,21 +215,32 @@ void subtract_gradient(const PressureSystem& system, std::vector<double> x, doub
                     return;
                 const std::int64_t at = direction ? all.find(c + unit(axis)) : n;
                 changed[axis][at] = 1;
-                if (f.kind == Face::Kind::interior) u[axis][at] -= here[local] - here.lower(local, axis);
+                if (f.kind == Face::Kind::interior)
+                    u[axis][at] -= f.lightness * (here[local] - here.lower(local, axis));
                 if (f.kind != Face::Kind::surface) return;
                 const double change =
-                    (to_unknown * system.surface_potential(c, axis, direction, f.reach) - here[local]) /
-                    f.theta;
+                    f.lightness *
+                    ((to_unknown * system.surface_potential(c, axis, direction, f.reach) - here[local]) /
+                     f.theta);
                 u[axis][at] -= direction ? change : -change;
             });
         });
     });
 }
 
+std::vector<double> outflow_of(const SolidSystem& solids, const SolidVelocities& velocity,
+                               std::size_t unknowns) {
+    std::vector<double> outflow;
+    if (solids.empty()) return outflow;
+    outflow.assign(unknowns, 0.0);
+    solids.add_outflow(velocity, 1, outflow);
+    return outflow;
+}
+
 double largest_divergence(const PressureSystem& system, const Field<double>& source, const MacGrid& u,
                           const std::vector<double>& beside_movables) {
     const Tiling& tiling = system.network.tiling();
-    return parallel_max(tiling.tile_count(), tile_grain, 0, [&](std::int64_t tile) {
+    return max_over_tiles(tiling, tile_grain, 0, [&](std::int64_t tile) {
         double largest = 0;
         const ExcessOutflow excess_outflow(system, source, u, phi_slot(system, tile));
         system.for_each_liquid_cell(tile, [&](Int3, std::int64_t n, int local, std::int64_t slot) {
@@ -237,7 +256,7 @@ InterfaceLoads interface_loads(const PressureSystem& system, const Field<double>
     const Obstacles& obstacles = *system.obstacles;
     const Tiling& tiling = system.network.tiling();
     InterfaceLoads loads;
-    loads.wall_impulse = fixed_sum<Vec3>(tiling.tile_count(), tile_grain, [&](std::int64_t tile) {
+    loads.wall_impulse = sum_over_tiles<Vec3>(tiling, tile_grain, [&](std::int64_t tile) {
         Vec3 impulse;
         if (system.network.plain(tile)) return impulse;
         system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int, std::int64_t) {
@@ -276,20 +295,31 @@ InterfaceLoads interface_loads(const PressureSystem& system, const Field<double>
     return loads;
 }
 
+LiquidUpdate apply_pressure(const PressureSystem& system, const Field<double>& source,
+                            const std::vector<Pocket>& sealed, const std::vector<double>& beside_movables,
+                            double dt, std::vector<double> x, MacGrid& u) {
+    LiquidUpdate update;
+    set_lowest_pressure(system, sealed, dt, x);
+    subtract_gradient(system, std::move(x), dt, u, update.potential, update.changed);
+    update.largest_divergence = largest_divergence(system, source, u, beside_movables);
+    update.loads = interface_loads(system, update.potential, dt);
+    return update;
+}
+
 int find_crusher(const PressureSystem& system, const std::vector<Pocket>& sealed, double dt) {
     const Obstacles& obstacles = *system.obstacles;
     if (sealed.empty() || !obstacles.any()) return -1;
     const Domain& domain = *system.domain;
     const Tiling &tiling = system.network.tiling(), &all = system.phi.tiling();
     std::int64_t liquid = 0;
-    for (std::int64_t tile = 0; tile < tiling.tile_count(); ++tile)
+    for (std::int64_t tile = 0; tile < tiling.owned_count(); ++tile)
         system.for_each_liquid_cell(tile, [&](Int3, std::int64_t, int, std::int64_t) { ++liquid; });
     for (const Pocket& pocket : sealed) {
         if (2 * std::ssize(pocket) <= liquid) continue;
         Field<char> inside(system.phi.shared_tiling(), 0);
         double net = 0, gross = 0;
         for (const std::int64_t n : pocket) {
-            const std::int64_t at = all.find(cell_at(tiling, n / block, int(n % block)));
+            const std::int64_t at = all.find(system.network.place(n));
             inside[at] = 1;
             net -= obstacles.outflow[at];
             gross += std::abs(obstacles.outflow[at]);

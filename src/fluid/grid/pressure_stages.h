@@ -10,11 +10,15 @@
 
 #include "fluid/grid/pressure_system.h"
 #include "fluid/grid/solid_load.h"
+#include "linalg/solid_system.h"
 
 namespace flotsam {
 
 // Nothing flows through the closed sides of the domain.
 void stop_at_closed_sides(MacGrid& u, const Domain& domain);
+
+// What gravity does to liquid that is heavier or lighter than the reference density, beyond pi.
+void add_density_force(const PressureSystem& system, double dt, MacGrid& u);
 
 // What flows into each liquid cell, less what shall (`source`, a divergence [1/s]), and what the surface's
 // known potential does about it; per face area, in the order of the unknowns [m/s] [Zarifi17 Eq. 4.38].
@@ -37,8 +41,13 @@ void set_lowest_pressure(const PressureSystem& system, const std::vector<Pocket>
 void subtract_gradient(const PressureSystem& system, std::vector<double> x, double dt, MacGrid& u,
                        Field<double>& potential, std::array<Field<char>, 3>& changed);
 
+// What solids that the pressure moves push out of each cell, in the order of the unknowns; empty where there
+// are none.
+std::vector<double> outflow_of(const SolidSystem& solids, const SolidVelocities& velocity,
+                               std::size_t unknowns);
+
 // Over liquid cells, of what was not wanted [1/s]. `beside_movables` is what solids that the pressure moves
-// push out of each cell, in the order of the unknowns; empty where there are none.
+// push out of each cell.
 double largest_divergence(const PressureSystem& system, const Field<double>& source, const MacGrid& u,
                           const std::vector<double>& beside_movables);
 
@@ -47,6 +56,17 @@ struct InterfaceLoads {
     std::vector<SolidLoad> solids;  // of the pressure on each obstacle
 };
 InterfaceLoads interface_loads(const PressureSystem& system, const Field<double>& potential, double dt);
+
+// The pressure acts on the liquid and on its surroundings: the last three stages in a row.
+struct LiquidUpdate {
+    Field<double> potential;             // pi [Pa]
+    std::array<Field<char>, 3> changed;  // the faces that it acts on, per axis
+    double largest_divergence = 0;       // [1/s]
+    InterfaceLoads loads;
+};
+LiquidUpdate apply_pressure(const PressureSystem& system, const Field<double>& source,
+                            const std::vector<Pocket>& sealed, const std::vector<double>& beside_movables,
+                            double dt, std::vector<double> x, MacGrid& u);
 
 // The obstacle that moves as it is told and closes on a sealed pocket with most of the liquid in it: -1 where
 // there is none. What only moves about in there takes away on one side what it gives on the other.

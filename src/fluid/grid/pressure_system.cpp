@@ -36,10 +36,9 @@ bool all_liquid(const PressureSystem& system, std::int64_t slot) {
 
 // Labels connected liquid and collects the bodies that no free surface holds.
 std::vector<Pocket> find_sealed(const Network<double>& network) {
-    const Tiling& tiling = network.tiling();
     // Within a tile, each cell's label is the lowest cell it is connected to; a plain tile is one body.
-    std::vector<std::int32_t> parent(tiling.value_count());
-    parallel_for(tiling.tile_count(), tile_grain, [&](std::int64_t slot) {
+    std::vector<std::int32_t> parent(network.value_count());
+    parallel_for(network.slot_count(), tile_grain, [&](std::int64_t slot) {
         const auto base = static_cast<std::int32_t>(slot * block);
         if (network.plain(slot)) {
             std::fill_n(parent.begin() + base, block, base);
@@ -65,9 +64,9 @@ std::vector<Pocket> find_sealed(const Network<double>& network) {
         while (parent[n] != n) n = parent[n] = parent[parent[n]];
         return n;
     };
-    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot)
+    for (std::int64_t slot = 0; slot < network.slot_count(); ++slot)
         for (int axis = 0; axis < 3; ++axis) {
-            const std::int32_t below = tiling.neighbour(slot, axis, 0);
+            const std::int32_t below = network.neighbour(slot, axis, 0);
             if (below < 0) continue;
             const int stride = 1 << (3 * axis);
             for (int local = 0; local < block; ++local) {
@@ -79,16 +78,21 @@ std::vector<Pocket> find_sealed(const Network<double>& network) {
                 if (network.plain(slot) && network.plain(below)) break;  // one link tells all
             }
         }
-    std::vector<char> held(tiling.value_count(), 0);
-    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+    for (const auto& link : network.listed().links) {
+        const std::int32_t a = root(static_cast<std::int32_t>(network.first_listed() + link.node));
+        const std::int32_t b = root(static_cast<std::int32_t>(link.other));
+        parent[std::max(a, b)] = std::min(a, b);
+    }
+    std::vector<char> held(network.value_count(), 0);
+    for (std::int64_t slot = 0; slot < network.slot_count(); ++slot) {
         if (network.plain(slot)) continue;
         for (int local = 0; local < block; ++local)
             for (int axis = 0; axis < 3; ++axis)
                 if (network.ground(slot, axis, local) > 0) held[root(parent[slot * block + local])] = 1;
     }
     std::vector<Pocket> sealed;
-    std::vector<std::int32_t> pocket(tiling.value_count(), -1);
-    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot) {
+    std::vector<std::int32_t> pocket(network.value_count(), -1);
+    for (std::int64_t slot = 0; slot < network.slot_count(); ++slot) {
         if (network.plain(slot) && held[root(static_cast<std::int32_t>(slot * block))]) continue;
         for (int local = 0; local < block; ++local) {
             if (network.coefficients(slot).diagonal[local] == 0) continue;
@@ -108,20 +112,25 @@ std::vector<Pocket> find_sealed(const Network<double>& network) {
 
 Face PressureSystem::face(Int3 c, int axis, int direction, double here, double beyond) const {
     const double area = obstacles->any() ? obstacles->open_face[axis](direction ? c + unit(axis) : c) : 1;
+    const double light = lightness[axis].empty() ? 1 : lightness[axis](direction ? c + unit(axis) : c);
     const int next = c[axis] + (direction ? 1 : -1);
     if (next < 0 || next >= domain->cells[axis]) {
         if (here >= 0) return {Face::Kind::none};
         if (area == 0 || !domain->open(2 * axis + direction)) return {Face::Kind::wall};
         // Beyond an open side there is nothing: the surface is at the side.
-        return {.kind = Face::Kind::surface, .area = area, .theta = 0.5, .reach = 0.5};
+        return {.kind = Face::Kind::surface, .area = area, .theta = 0.5, .reach = 0.5, .lightness = light};
     }
     if (here >= 0 && beyond >= 0) return {Face::Kind::none};
     if (area == 0) return {Face::Kind::wall};
-    if (here < 0 && beyond < 0) return {Face::Kind::interior, area};
+    if (here < 0 && beyond < 0) return {.kind = Face::Kind::interior, .area = area, .lightness = light};
     const double reach = here < 0 ? here / (here - beyond) : beyond / (beyond - here);  // [Zarifi17 Eq. 4.43]
     // The place of the surface is not clamped with theta: a displaced surface would not be level, and would
     // move.
-    return {.kind = Face::Kind::surface, .area = area, .theta = std::max(reach, least_theta), .reach = reach};
+    return {.kind = Face::Kind::surface,
+            .area = area,
+            .theta = std::max(reach, least_theta),
+            .reach = reach,
+            .lightness = light};
 }
 
 double PressureSystem::surface_potential(Int3 c, int axis, int direction, double reach) const {
@@ -130,8 +139,10 @@ double PressureSystem::surface_potential(Int3 c, int axis, int direction, double
 }
 
 PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density,
-                               const Obstacles& obstacles) {
-    PressureSystem system{&domain, gravity, density, std::move(phi), &obstacles, 0, {}, {}};
+                               const Obstacles& obstacles, Lightness lightness) {
+    PressureSystem system{&domain, gravity, density, std::move(phi), &obstacles, std::move(lightness),
+                          0,       {},      {}};
+    const bool uniform = system.lightness[0].empty();
     // Cells that solids fill hold no liquid, whatever the continued distance says.
     if (obstacles.any())
         for_each_cell(system.phi.tiling(), domain.cells, [&](Int3, std::int64_t n) {
@@ -139,16 +150,16 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
         });
     const Tiling& all = system.phi.tiling();
     std::vector<char> kind(all.tile_count());  // 0 dry, 1 mixed, 2 plain
-    parallel_for(all.tile_count(), tile_grain, [&](std::int64_t slot) {
+    for_each_tile(all, tile_grain, [&](std::int64_t slot) {
         for_each_cell_of_tile(all, slot, domain.cells, [&](Int3, std::int64_t n) {
             if (system.phi[n] < 0) kind[slot] = 1;
         });
         const bool cut = obstacles.any() && obstacles.touches[slot];
-        if (kind[slot] && !cut && all_liquid(system, slot)) kind[slot] = 2;
+        if (kind[slot] && !cut && uniform && all_liquid(system, slot)) kind[slot] = 2;
     });
     std::vector<Int3> tiles;
     std::vector<std::int64_t> mixed;
-    for (std::int64_t slot = 0; slot < all.tile_count(); ++slot) {
+    for (std::int64_t slot = 0; slot < all.owned_count(); ++slot) {
         if (kind[slot] == 1) mixed.push_back(static_cast<std::int64_t>(tiles.size()));
         if (kind[slot]) tiles.push_back(all.tiles()[slot]);
     }
@@ -181,9 +192,10 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
                         const double beyond =
                             direction ? distance.higher(local, axis) : distance.lower(local, axis);
                         const Face f = system.face(cell, axis, direction, distance[local], beyond);
-                        if (f.kind == Face::Kind::interior && direction == 0) c.link[axis][local] = f.area;
+                        if (f.kind == Face::Kind::interior && direction == 0)
+                            c.link[axis][local] = f.conductance();
                         if (f.kind != Face::Kind::surface) continue;
-                        ground[axis][local] += f.area / f.theta;
+                        ground[axis][local] += f.conductance();
                         sum += {system.surface_potential(cell, axis, direction, f.reach), 1};
                     }
             });
@@ -199,13 +211,12 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
 }
 
 bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume) {
-    const Tiling& tiling = system.network.tiling();
     bool any = false;
     for (const Pocket& pocket : system.sealed) {
         std::vector<std::int64_t> cells;
         double volume = 0;
         for (const std::int64_t n : pocket) {
-            cells.push_back(system.phi.tiling().find(tiling.first_cell(n / block)) + n % block);
+            cells.push_back(system.phi.tiling().find(system.network.place(n)));
             volume += open_volume[cells.back()];
         }
         if (volume >= 1) continue;

@@ -5,6 +5,7 @@
 // exact.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "fluid/grid/liquid.h"
@@ -18,13 +19,21 @@ inline Int3 cell_at(const Tiling& tiling, std::int64_t slot, int local) {
 }
 
 // How a face takes part in the solve. This is the one place where theta is clamped; matrix, right-hand side,
-// gradient and audit all read it here.
+// gradient, loads and audit all read it here.
 struct Face {
     enum class Kind { none, interior, surface, wall } kind;  // surface: liquid on one side only
     double area = 1;                                         // open share of the face
-    double theta = 1;  // distance over which the potential changes, in cells; never less than 0.01
-    double reach = 1;  // where the surface is: its distance from the liquid cell's centre, in cells
+    double theta = 1;      // distance over which the potential changes, in cells; never less than 0.01
+    double reach = 1;      // where the surface is: its distance from the liquid cell's centre, in cells
+    double lightness = 1;  // reference density over that of the liquid at the face
+
+    double conductance() const { return area / theta * lightness; }
 };
+
+// The reference density over the liquid's, at each face; empty where it is the same everywhere. pi is p less
+// the weight of liquid of the reference density; what is heavier or lighter feels the difference
+// (add_density_force).
+using Lightness = std::array<Field<double>, 3>;
 
 // The unknowns of liquid that is connected.
 using Pocket = std::vector<std::int64_t>;
@@ -35,7 +44,8 @@ struct PressureSystem {
     double density;
     Field<double> phi;           // distance that the solve sees; liquid cells are those below zero
     const Obstacles* obstacles;  // may be none
-    double datum = 0;            // -g.x of the mean surface; keeps numbers small [m^2/s^2]
+    Lightness lightness{};
+    double datum = 0;  // -g.x of the mean surface; keeps numbers small [m^2/s^2]
     Network<double>
         network;  // of the unknowns x = (pi / rho - datum) dt / h [m/s], on the tiles that hold liquid
     std::vector<Pocket> sealed;  // those that no free surface reaches
@@ -56,7 +66,7 @@ struct PressureSystem {
 // `phi` less than zero in liquid cells; extended liquid (thin films) included. Domain and obstacles must
 // outlive the system.
 PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density,
-                               const Obstacles& obstacles);
+                               const Obstacles& obstacles, Lightness lightness = {});
 
 // Between faces that touch, cut cells leave slits that no free surface reaches. Each wants its volume kept
 // and can only push the same few bodies: more slits than the bodies have freedoms, and there is no answer at

@@ -15,7 +15,7 @@ void scatter_cells(Field<T>& field, const CellRanges& cells, Int3 last, const Co
     const Tiling& tiling = field.tiling();
     constexpr int side = Tiling::side + 3, window_size = side * side * side;  // one below, two above
     for (int round = 0; round < 8; ++round)
-        parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+        for_each_tile(tiling, 1, [&](std::int64_t slot) {
             const Int3 t = tiling.tiles()[slot];
             if ((t.x & 1) + 2 * (t.y & 1) + 4 * (t.z & 1) != round) return;
             const std::int64_t first = slot * Tiling::cells_per_tile;

@@ -15,7 +15,7 @@ Separation::Separation(const PressureSystem& system) : free_(system.phi.shared_t
                     return true;
         return false;
     };
-    for (std::int64_t slot = 0; slot < tiling.tile_count(); ++slot)
+    for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot)
         for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
             if (system.phi[n] < 0 && beside_side(c)) beside_.push_back(n);
         });
@@ -27,7 +27,7 @@ Separation::Separation(const PressureSystem& system) : free_(system.phi.shared_t
 
 std::int64_t Separation::judge(const PressureSystem& system, const Field<double>& potential, double dt,
                                MacGrid& u, std::array<Field<char>, 3>& changed,
-                               const std::vector<MovableBody>& bodies, std::span<const Vec3> node_velocity) {
+                               const std::vector<BodyInertia>& bodies, const SolidVelocities& solids) {
     const Domain& domain = *system.domain;
     const Obstacles& obstacles = *system.obstacles;
     const Tiling& tiling = system.phi.tiling();
@@ -47,13 +47,15 @@ std::int64_t Separation::judge(const PressureSystem& system, const Field<double>
 
     // What the solids' own motion takes out of the cells that let go.
     Field<double> outflow(system.phi.shared_tiling(), 0);
-    for (const MovableBody& body : bodies)
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+        const Twist motion = as_twist(solids.rigid[b]);
         for (const ObstaclePatch& patch : obstacles.patches)
-            if (patch.obstacle == body.obstacle && free_[patch.cell])
-                outflow[patch.cell] += dot(body.motion.at(patch.center - body.center), patch.area);
+            if (patch.obstacle == bodies[b].obstacle && free_[patch.cell])
+                outflow[patch.cell] += dot(motion.at(patch.center - bodies[b].center), patch.area);
+    }
     for (const NodePatch& patch : obstacles.node_patches)
-        if (free_[patch.cell] && std::size_t(patch.node) < node_velocity.size())
-            outflow[patch.cell] += dot(node_velocity[patch.node], patch.area);
+        if (free_[patch.cell] && std::size_t(patch.node) < solids.nodes.size())
+            outflow[patch.cell] += dot(solids.nodes[patch.node], patch.area);
 
     std::vector<double> pressure(beside_.size(), 0.0);
     double largest = 0;

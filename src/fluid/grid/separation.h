@@ -9,8 +9,8 @@
 #include <array>
 #include <vector>
 
-#include "fluid/grid/movables.h"
 #include "fluid/grid/pressure_system.h"
+#include "fluid/grid/solid_interface.h"
 
 namespace flotsam {
 
@@ -23,8 +23,8 @@ class Separation {
     // the system must be made again, with `release`, and solved from where it began. Faces between cells that
     // let go fall freely and are marked as changed.
     std::int64_t judge(const PressureSystem& system, const Field<double>& potential, double dt, MacGrid& u,
-                       std::array<Field<char>, 3>& changed, const std::vector<MovableBody>& bodies,
-                       std::span<const Vec3> node_velocity);
+                       std::array<Field<char>, 3>& changed, const std::vector<BodyInertia>& bodies,
+                       const SolidVelocities& solids);
     // Makes the cells that let go air.
     void release(Field<double>& phi) const;
     // One where a cell let go.

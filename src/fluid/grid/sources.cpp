@@ -162,7 +162,7 @@ Displaced reseed(Particles& particles, const CellRanges& cells, const Domain& do
     constexpr double crowded = 1.5;
     const int rest = particles_per_cell(domain);
     const Tiling& tiling = phi.tiling();
-    return fixed_sum<Displaced>(tiling.tile_count(), 1, [&](std::int64_t slot) {
+    return sum_over_tiles<Displaced>(tiling, 1, [&](std::int64_t slot) {
         struct Spare {
             std::int32_t particle;
             Int3 cell;

@@ -194,7 +194,7 @@ void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domai
     Field<double> next = phi;
     const Tiling& tiling = phi.tiling();
     for (int sweep = 0; sweep < sweeps; ++sweep) {
-        parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+        for_each_tile(tiling, 1, [&](std::int64_t slot) {
             const TileView<double> view(phi, slot);
             for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
                 if (trusted[n]) return;
@@ -282,7 +282,7 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
     if (spheres) take_spheres(surface.phi, particles, cells, domain, obstacles);
     // Only next to the surface does a filling below 1 mean a distance; deep inside it is the noise of single
     // particles.
-    parallel_for(tiling->tile_count(), 1, [&](std::int64_t slot) {
+    for_each_tile(*tiling, 1, [&](std::int64_t slot) {
         const TileView<double> view(surface.phi, slot);
         for_each_cell_of_tile(*tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
             const int local = static_cast<int>(n - slot * Tiling::cells_per_tile);

@@ -71,7 +71,7 @@ MacGrid particles_to_grid(const Particles& particles, const CellRanges& cells, c
 template <class Body>
 void for_each_particle(const MacGrid& u, const CellRanges& cells, const Domain& domain, const Body& body) {
     const Tiling& tiling = u[0].tiling();
-    parallel_for(tiling.tile_count(), 1, [&](std::int64_t slot) {
+    for_each_tile(tiling, 1, [&](std::int64_t slot) {
         const std::int32_t begin = cells.begin[slot * Tiling::cells_per_tile];
         const std::int32_t end = cells.begin[(slot + 1) * Tiling::cells_per_tile];
         if (begin == end) return;

@@ -21,7 +21,7 @@ void diffuse_velocity(MacGrid& u, const Field<double>& phi, const Obstacles& obs
         });
         for (int step = 0; step < steps; ++step) {
             const Field<double> old = u[axis];
-            parallel_for(old.tiling().tile_count(), 1, [&](std::int64_t slot) {
+            for_each_tile(old.tiling(), 1, [&](std::int64_t slot) {
                 const TileView<double> velocity(old, slot);
                 const TileView<char> counts(wet, slot);
                 for_each_cell_of_tile(old.tiling(), slot, faces, [&](Int3, std::int64_t n) {

@@ -10,24 +10,6 @@
 
 namespace flotsam {
 
-// Who is told first how fast a body must move so that liquid neither enters nor leaves it.
-enum class BoundaryResponse {
-    global,  // all contacts of a body together: one small system per body
-    local,   // each contact as if it were alone
-};
-
-// Where a control force turns a body: with the contact point as the paper has it, or with the particle, which
-// conserves angular momentum.
-enum class TorqueArm { contact, particle };
-
-// As a scene asks for it.
-struct SphSettings {
-    double speed_of_sound = 0;          // [m/s]; 0: ten times the speed that the scene can reach
-    double artificial_viscosity = 0.1;  // Monaghan's alpha, used where the liquid has no viscosity given
-    BoundaryResponse response = BoundaryResponse::global;
-    TorqueArm torque_arm = TorqueArm::contact;
-};
-
 // Every particle stands for the same mass. In the order of the cells they were in when last sorted.
 struct SphLiquid {
     // Double: in a step of 0.1 ms slow liquid moves by less than single precision resolves.

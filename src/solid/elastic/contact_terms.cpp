@@ -40,7 +40,7 @@ bool update_friction(const std::vector<ElasticContact>& contacts, std::span<cons
         const ElasticContact& c = contacts[i];
         FrictionState& state = states[i];
         const double gap = gap_at_end(c, v, dt);
-        const double normal = state.pressed ? c.stiffness * dt * std::max(0.0, -gap) : 0;
+        const double normal = state.active ? c.stiffness * dt * std::max(0.0, -gap) : 0;
         if (c.friction > 0) {
             const double speed = sliding_speed(c, v);
             const double pulled = speed * state.damper,
@@ -74,8 +74,8 @@ std::vector<BlockRow> linearize_contacts(const std::vector<ElasticContact>& cont
         const ElasticContact& c = contacts[i];
         FrictionState& state = states[i];
         const double gap = gap_at_end(c, v, dt);
-        state.pressed = gap < 0;
-        if (state.pressed) add(c.normal, c.stiffness * dt * dt, c.stiffness * dt * gap);
+        state.active = gap < 0;
+        if (state.active) add(c.normal, c.stiffness * dt * dt, c.stiffness * dt * gap);
         state.damper = c.friction * state.normal * damper_at(sliding_speed(c, rubbing));
         if (state.damper == 0) continue;
         const std::array<double, 2> slide = sliding(c, v);

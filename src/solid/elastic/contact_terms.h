@@ -14,9 +14,9 @@ double gap_at_end(const ElasticContact& c, std::span<const Vec3> v, double dt);
 // Friction pulls against the sliding with a share of the pressing impulse, which is the last known one: that
 // makes it the slope of an energy without other minima. Slow sliding meets a damper instead.
 struct FrictionState {
-    bool pressed = false;  // the contact takes part in the equation
-    double normal = 0;     // the pressing impulse that came out of it [N s]
-    double damper = 0;     // what pulls in the equation, for each m/s of sliding [N s^2/m]
+    bool active = false;  // the contact takes part in the equation
+    double normal = 0;    // the pressing impulse that came out of it [N s]
+    double damper = 0;    // what pulls in the equation, for each m/s of sliding [N s^2/m]
 };
 
 // After a solve that ended with v. A contact that took no part in it has not been pressed by anything yet:

@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "core/parallel.h"
+#include "solid/nodes.h"
 
 namespace flotsam {
 
@@ -126,6 +127,31 @@ TriangleMesh skin_of(const ElasticMesh& mesh, const std::vector<Vec3>& position)
 
 std::vector<Vec3> skin_velocity(const ElasticBody& body) {
     return skin_of(*body.mesh, body.velocity).vertices;
+}
+
+bool deforms(const ElasticBody&) { return true; }
+
+TriangleMesh surface_of(const ElasticBody& body, const TriangleMesh&) { return skin_of(body); }
+
+std::vector<Vec3> surface_velocity(const ElasticBody& body, const TriangleMesh&) {
+    return skin_velocity(body);
+}
+
+ElasticPoint follow(const ElasticBody& body, Vec3 point) {
+    return {places_in({body.position, body.mesh->rest.tets}, {point}).front()};
+}
+Vec3 place_of(const ElasticBody& body, const ElasticPoint& point) {
+    Vec3 place;
+    for (int a = 0; a < 4; ++a)
+        place += point.place.weight[a] * body.position[body.mesh->rest.tets[point.place.tet][a]];
+    return place;
+}
+
+double mass_of(const ElasticBody& body) { return body.mesh->total_mass(); }
+Vec3 velocity_of(const ElasticBody& body) { return momentum(body) / body.mesh->total_mass(); }
+std::span<Vec3> velocities(ElasticBody& body) { return body.velocity; }
+double distortion(const ElasticBody& body) {
+    return distortion(pose_of(body), body.position, body.mesh->rest.nodes, body.mesh->mass);
 }
 
 TriangleMesh node_surface(const ElasticBody& body) { return {body.position, body.mesh->triangles}; }

@@ -78,6 +78,7 @@ struct ElasticProperties {
     int newton_steps = 10;           // at most; 1 solves the thesis's linear equation only
     double newton_tolerance = 1e-3;  // largest correction that ends them, in edges
 };
+inline bool deforms(const ElasticProperties&) { return true; }
 
 // During a run.
 struct ElasticBody {
@@ -96,18 +97,33 @@ std::vector<Vec3> skin_velocity(const ElasticBody& body);
 TriangleMesh node_surface(const ElasticBody& body);
 
 Vec3 center_of_mass(const ElasticBody& body);
-Vec3 momentum(const ElasticBody& body);                // [kg m/s]
 Vec3 angular_momentum(const ElasticBody& body);        // about the origin [kg m^2/s]
-Vec3 spin_of(const ElasticBody& body);                 // of a rigid one with its angular momentum [rad/s]
-double kinetic_energy(const ElasticBody& body);        // [J]
 double elastic_energy(const ElasticBody& body);        // [J]
 double volume(const ElasticBody& body);                // [m^3]
 double largest_speed(const ElasticBody& body);         // of a node [m/s]
 double smallest_determinant(const ElasticBody& body);  // of F: 1 at rest, 0 flat, negative inside out
 std::vector<Mat3> stresses(const ElasticBody& body);   // Cauchy's, of each tetrahedron [Pa]
 double von_mises(const Mat3& stress);                  // [Pa]
-// The rigid pose that fits the nodes best.
+
+// What every kind of body answers (rigid/rigid_body.h).
 Pose pose_of(const ElasticBody& body);
+double mass_of(const ElasticBody& body);
+Vec3 velocity_of(const ElasticBody& body);
+Vec3 spin_of(const ElasticBody& body);  // of a rigid body with its angular momentum
+Vec3 momentum(const ElasticBody& body);
+double kinetic_energy(const ElasticBody& body);
+std::span<Vec3> velocities(ElasticBody& body);
+double distortion(const ElasticBody& body);
+bool deforms(const ElasticBody& body);
+TriangleMesh surface_of(const ElasticBody& body, const TriangleMesh& rest);
+std::vector<Vec3> surface_velocity(const ElasticBody& body, const TriangleMesh& surface);
+
+// A point that a tetrahedron carries along.
+struct ElasticPoint {
+    TetPlace place;
+};
+ElasticPoint follow(const ElasticBody& body, Vec3 point);
+Vec3 place_of(const ElasticBody& body, const ElasticPoint& point);
 
 // Of nodes at x, about `center` [kg m^2].
 Mat3 inertia_about(const ElasticMesh& mesh, std::span<const Vec3> x, Vec3 center);

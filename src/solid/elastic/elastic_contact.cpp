@@ -6,6 +6,7 @@
 
 #include "core/parallel.h"
 #include "geometry/mesh_surface.h"
+#include "solid/solid.h"
 
 namespace flotsam {
 
@@ -115,29 +116,47 @@ struct ReadyBody {
     }
 };
 
-Box box_of(const ContactObstacle& o) {
-    const Box own = o.shape->bounds();
-    Box box{o.pose.to_world(own.low), o.pose.to_world(own.low)};
-    for (int c = 1; c < 8; ++c) {
-        const Vec3 p = o.pose.to_world(
-            {c & 1 ? own.high.x : own.low.x, c & 2 ? own.high.y : own.low.y, c & 4 ? own.high.z : own.low.z});
-        box = {min(box.low, p), max(box.high, p)};
-    }
-    return box;
+// Where a point that moves by `way` meets the surface of a body, to which `near` is the nearest place now.
+// False when it does not come that far; else `near` is the place and `gap` how far away along its normal.
+bool meet_surface(const MeshSurface& surface, Vec3 point, Vec3 way, double slack, double least,
+                  MeshSurface::Nearest& near, double& gap) {
+    gap = near.distance;
+    if (near.distance <= slack) return true;
+    if (near.distance > length(way)) return false;
+    const auto share = first_meeting([&](Vec3 q) { return surface.nearest(q).distance; }, point, way, least);
+    if (!share) return false;
+    near = surface.nearest(point + way * *share);
+    gap = dot(near.normal, point - near.point);
+    return true;
 }
 
-}  // namespace
+// What can meet within a step, and how contacts are found among it.
+struct ContactSearch {
+    const std::vector<RigidPartner>& partners;
+    const ContactScene& scene;
+    double dt;
+    int blocks = 0;      // of all nodes; those of partners follow
+    double fastest = 0;  // of obstacles [m/s]
+    std::vector<ReadyBody> ready{};
+    std::vector<Box> obstacle_box{};
 
-std::vector<ElasticContact> find_contacts(const std::vector<ElasticBody>& bodies,
-                                          const std::vector<RigidPartner>& partners,
-                                          const ContactScene& scene, double dt) {
-    std::vector<ReadyBody> ready;
-    int blocks = 0;
-    double fastest = 0;  // of obstacles
-    for (const ContactObstacle& o : scene.obstacles)
-        fastest = std::max(
-            fastest, length(o.motion.velocity) +
-                         length(o.motion.spin) * length(o.shape->bounds().high - o.shape->bounds().low));
+    void prepare(const std::vector<ElasticBody>& bodies);
+    Box reached_by(const ReadyBody& body) const { return grown(body.box, body.reach + fastest * dt); }
+    Side side_of(const ContactObstacle& o, Vec3 p) const;
+    // Contacts of one node of body `b`, and of obstacles' corners with its surface.
+    void meet_walls(std::size_t b, int node, std::vector<ElasticContact>& found) const;
+    void meet_obstacles(std::size_t b, int node, std::vector<ElasticContact>& found) const;
+    void meet_bodies(std::size_t b, int node, std::vector<ElasticContact>& found) const;
+    void meet_corners(std::size_t b, std::vector<ElasticContact>& found) const;
+};
+
+void ContactSearch::prepare(const std::vector<ElasticBody>& bodies) {
+    for (const ContactObstacle& o : scene.obstacles) {
+        const Box own = o.shape->bounds();
+        fastest =
+            std::max(fastest, length(o.motion.velocity) + length(o.motion.spin) * length(own.high - own.low));
+        obstacle_box.push_back(PlacedShape{o.shape, o.pose}.bounds());
+    }
     for (const ElasticBody& body : bodies) {
         ReadyBody r{&body, blocks, {body.position[0], body.position[0]}, 0, 0, nullptr};
         for (const Vec3 p : body.position) r.box = {min(r.box.low, p), max(r.box.high, p)};
@@ -146,123 +165,128 @@ std::vector<ElasticContact> find_contacts(const std::vector<ElasticBody>& bodies
         blocks += int(body.position.size());
         ready.push_back(std::move(r));
     }
-    const auto partner_side = [&](int partner, Vec3 p) {
-        Side s;
-        s.partner_block = blocks + 2 * partner;
-        s.arm = p - partners[partner].center;
-        return s;
-    };
-    const auto obstacle_side = [&](const ContactObstacle& o, Vec3 p) {
-        if (o.partner >= 0) return partner_side(o.partner, p);
-        Side s;
-        s.velocity = velocity_of(o, p);
-        return s;
-    };
     // Surfaces of bodies that something else than a wall comes near to.
-    std::vector<Box> obstacle_box;
-    for (const ContactObstacle& o : scene.obstacles) obstacle_box.push_back(box_of(o));
     for (std::size_t b = 0; b < ready.size(); ++b) {
         bool near = false;
-        const Box own = grown(ready[b].box, ready[b].reach + fastest * dt);
+        const Box own = reached_by(ready[b]);
         for (const Box& box : obstacle_box) near |= meet(own, box);
         for (std::size_t c = 0; c < ready.size(); ++c)
             near |= c != b && meet(own, grown(ready[c].box, ready[c].reach));
         if (near) ready[b].surface = std::make_unique<MeshSurface>(node_surface(*ready[b].body), 8);
     }
+}
 
+Side ContactSearch::side_of(const ContactObstacle& o, Vec3 p) const {
+    Side s;
+    if (o.partner >= 0) {
+        s.partner_block = blocks + 2 * o.partner;
+        s.arm = p - partners[o.partner].center;
+    } else {
+        s.velocity = velocity_of(o, p);
+    }
+    return s;
+}
+
+void ContactSearch::meet_walls(std::size_t b, int node, std::vector<ElasticContact>& found) const {
+    const ReadyBody& own = ready[b];
+    const Vec3 x = own.body->position[node];
+    for (int side = 0; side < 6; ++side) {
+        if (!scene.closed[side]) continue;
+        const int axis = side / 2;
+        const double gap = side % 2 ? scene.sides.high[axis] - x[axis] : x[axis] - scene.sides.low[axis];
+        if (gap < own.reach)
+            found.push_back(make_contact(Side::of_node(own.first + node), {},
+                                         Vec3(unit(axis)) * (side % 2 ? -1.0 : 1.0), gap,
+                                         own.stiffness(node, dt), scene.friction[b]));
+    }
+}
+
+void ContactSearch::meet_obstacles(std::size_t b, int node, std::vector<ElasticContact>& found) const {
+    const ReadyBody& own = ready[b];
+    const Vec3 x = own.body->position[node];
+    for (std::size_t s = 0; s < scene.obstacles.size(); ++s) {
+        const ContactObstacle& o = scene.obstacles[s];
+        if (!grown(obstacle_box[s], own.reach + fastest * dt).contains(x)) continue;
+        // In the obstacle's frame.
+        const Vec3 p = o.pose.to_body(x);
+        const Vec3 way =
+            o.pose.rotation.inverse() * (own.way(node, scene.gravity, dt) - velocity_of(o, x) * dt);
+        const double least = 1e-3 * own.body->mesh->edge;
+        const double d = o.shape->distance(p);
+        Vec3 place = p;
+        if (d > own.slack) {
+            if (d > length(way)) continue;
+            const auto share = first_meeting([&](Vec3 q) { return o.shape->distance(q); }, p, way, least);
+            if (!share) continue;
+            place = p + way * *share;
+        }
+        const Vec3 normal = o.shape->normal(place, least);
+        const double gap = d > own.slack ? dot(normal, p - place) + o.shape->distance(place) : d;
+        found.push_back(make_contact(Side::of_node(own.first + node), side_of(o, x), o.pose.rotation * normal,
+                                     gap, own.stiffness(node, dt),
+                                     std::sqrt(scene.friction[b] * o.friction)));
+    }
+}
+
+void ContactSearch::meet_bodies(std::size_t b, int node, std::vector<ElasticContact>& found) const {
+    const ReadyBody& own = ready[b];
+    const Vec3 x = own.body->position[node];
+    for (std::size_t c = 0; c < ready.size(); ++c) {
+        const ReadyBody& other = ready[c];
+        if (c == b || !other.surface || !grown(other.box, own.reach + other.reach).contains(x)) continue;
+        MeshSurface::Nearest near = other.surface->nearest(x);
+        const Vec3 way = own.way(node, scene.gravity, dt) - (other.velocity(near) + scene.gravity * dt) * dt;
+        double gap = 0;
+        if (!meet_surface(*other.surface, x, way, std::max(own.slack, other.slack),
+                          1e-3 * own.body->mesh->edge, near, gap))
+            continue;
+        const Int3 t = other.body->mesh->triangles[near.triangle];
+        const double softer =
+            std::min({own.stiffness(node, dt), other.stiffness(t.x, dt), other.stiffness(t.y, dt)});
+        found.push_back(make_contact(Side::of_node(own.first + node), other.on_surface(near), near.normal,
+                                     gap, softer, std::sqrt(scene.friction[b] * scene.friction[c])));
+    }
+}
+
+void ContactSearch::meet_corners(std::size_t b, std::vector<ElasticContact>& found) const {
+    const ReadyBody& own = ready[b];
+    if (!own.surface) return;
+    for (std::size_t s = 0; s < scene.obstacles.size(); ++s) {
+        const ContactObstacle& o = scene.obstacles[s];
+        if (!o.mesh || !meet(reached_by(own), obstacle_box[s])) continue;
+        for (const Vec3 corner : o.mesh->vertices) {
+            const Vec3 p = o.pose.to_world(corner);
+            if (!reached_by(own).contains(p)) continue;
+            MeshSurface::Nearest near = own.surface->nearest(p);
+            const Vec3 way = (velocity_of(o, p) - own.velocity(near) - scene.gravity * dt) * dt;
+            double gap = 0;
+            if (!meet_surface(*own.surface, p, way, own.slack, 1e-3 * own.body->mesh->edge, near, gap))
+                continue;
+            const Int3 t = own.body->mesh->triangles[near.triangle];
+            found.push_back(make_contact(side_of(o, p), own.on_surface(near), near.normal, gap,
+                                         own.stiffness(t.x, dt), std::sqrt(scene.friction[b] * o.friction)));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<ElasticContact> find_contacts(const std::vector<ElasticBody>& bodies,
+                                          const std::vector<RigidPartner>& partners,
+                                          const ContactScene& scene, double dt) {
+    ContactSearch search{partners, scene, dt};
+    search.prepare(bodies);
     std::vector<ElasticContact> all;
-    for (std::size_t b = 0; b < ready.size(); ++b) {
-        const ReadyBody& own = ready[b];
-        const ElasticBody& body = *own.body;
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
         // Inner nodes too: those of a body that is pressed flat could come out on the far side.
-        std::vector<std::vector<ElasticContact>> found(body.position.size());
+        std::vector<std::vector<ElasticContact>> found(bodies[b].position.size());
         parallel_for(std::ssize(found), 64, [&](std::int64_t i) {
-            const int n = int(i);
-            const Vec3 x = body.position[n];
-            const Side self = Side::of_node(own.first + n);
-            const double k = own.stiffness(n, dt);
-            for (int side = 0; side < 6; ++side) {
-                if (!scene.closed[side]) continue;
-                const int axis = side / 2;
-                const double gap =
-                    side % 2 ? scene.sides.high[axis] - x[axis] : x[axis] - scene.sides.low[axis];
-                if (gap < own.reach)
-                    found[i].push_back(make_contact(self, {}, Vec3(unit(axis)) * (side % 2 ? -1.0 : 1.0), gap,
-                                                    k, scene.friction[b]));
-            }
-            for (std::size_t s = 0; s < scene.obstacles.size(); ++s) {
-                const ContactObstacle& o = scene.obstacles[s];
-                if (!grown(obstacle_box[s], own.reach + fastest * dt).contains(x)) continue;
-                // In the obstacle's frame.
-                const Vec3 p = o.pose.to_body(x);
-                const Vec3 way =
-                    o.pose.rotation.inverse() * (own.way(n, scene.gravity, dt) - velocity_of(o, x) * dt);
-                const double least = 1e-3 * body.mesh->edge;
-                const double d = o.shape->distance(p);
-                Vec3 place = p;
-                if (d > own.slack) {
-                    if (d > length(way)) continue;
-                    const auto share =
-                        first_meeting([&](Vec3 q) { return o.shape->distance(q); }, p, way, least);
-                    if (!share) continue;
-                    place = p + way * *share;
-                }
-                const Vec3 normal = o.shape->normal(place, least);
-                const double gap = d > own.slack ? dot(normal, p - place) + o.shape->distance(place) : d;
-                const double friction = std::sqrt(scene.friction[b] * o.friction);
-                found[i].push_back(
-                    make_contact(self, obstacle_side(o, x), o.pose.rotation * normal, gap, k, friction));
-            }
-            for (std::size_t c = 0; c < ready.size(); ++c) {
-                const ReadyBody& other = ready[c];
-                if (c == b || !other.surface || !grown(other.box, own.reach + other.reach).contains(x))
-                    continue;
-                MeshSurface::Nearest near = other.surface->nearest(x);
-                const Vec3 way =
-                    own.way(n, scene.gravity, dt) - (other.velocity(near) + scene.gravity * dt) * dt;
-                const double slack = std::max(own.slack, other.slack), d = near.distance;
-                double gap = d;
-                if (d > slack) {
-                    if (d > length(way)) continue;
-                    const auto share =
-                        first_meeting([&](Vec3 q) { return other.surface->nearest(q).distance; }, x, way,
-                                      1e-3 * body.mesh->edge);
-                    if (!share) continue;
-                    near = other.surface->nearest(x + way * *share);
-                    gap = dot(near.normal, x - near.point);
-                }
-                const Int3 t = other.body->mesh->triangles[near.triangle];
-                const double softer = std::min({k, other.stiffness(t.x, dt), other.stiffness(t.y, dt)});
-                found[i].push_back(make_contact(self, other.on_surface(near), near.normal, gap, softer,
-                                                std::sqrt(scene.friction[b] * scene.friction[c])));
-            }
+            search.meet_walls(b, int(i), found[i]);
+            search.meet_obstacles(b, int(i), found[i]);
+            search.meet_bodies(b, int(i), found[i]);
         });
         for (std::vector<ElasticContact>& list : found) all.insert(all.end(), list.begin(), list.end());
-        // A corner that pokes between the nodes.
-        if (!own.surface) continue;
-        for (std::size_t s = 0; s < scene.obstacles.size(); ++s) {
-            const ContactObstacle& o = scene.obstacles[s];
-            if (!o.mesh || !meet(grown(own.box, own.reach + fastest * dt), obstacle_box[s])) continue;
-            for (const Vec3 corner : o.mesh->vertices) {
-                const Vec3 p = o.pose.to_world(corner);
-                if (!grown(own.box, own.reach + fastest * dt).contains(p)) continue;
-                MeshSurface::Nearest near = own.surface->nearest(p);
-                const Vec3 way = (velocity_of(o, p) - own.velocity(near) - scene.gravity * dt) * dt;
-                double gap = near.distance;
-                if (near.distance > own.slack) {
-                    if (near.distance > length(way)) continue;
-                    const auto share = first_meeting([&](Vec3 q) { return own.surface->nearest(q).distance; },
-                                                     p, way, 1e-3 * body.mesh->edge);
-                    if (!share) continue;
-                    near = own.surface->nearest(p + way * *share);
-                    gap = dot(near.normal, p - near.point);
-                }
-                const Int3 t = body.mesh->triangles[near.triangle];
-                all.push_back(make_contact(obstacle_side(o, p), own.on_surface(near), near.normal, gap,
-                                           own.stiffness(t.x, dt),
-                                           std::sqrt(scene.friction[b] * o.friction)));
-            }
-        }
+        search.meet_corners(b, all);  // those that poke between the nodes
     }
     return all;
 }

@@ -295,24 +295,11 @@ void ElasticEquation::invert(std::span<const Vec3> w, std::span<Vec3> d, double 
         !solver_->solve(w, d, {.relative = accuracy, .absolute = 1e-300, .max_iterations = 5000}).converged;
 }
 
-std::vector<Vec3> ElasticEquation::solved(std::vector<Vec3> b) const {
-    hold(b);
-    std::vector<Vec3> x(b.size());
-    invert(b, x, 1e-10);
-    return x;
-}
-
-void ElasticEquation::solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const {
-    std::vector<Vec3> b(v_.size());
-    std::copy(impulse.begin(), impulse.end(), b.begin());
-    const std::vector<Vec3> x = solved(std::move(b));
-    std::copy_n(x.begin(), velocity.size(), velocity.begin());
-}
-
 std::vector<Vec3> ElasticEquation::velocity_with(std::span<const Vec3> impulse) const {
-    std::vector<Vec3> b = descent_;
+    std::vector<Vec3> b = descent_, x(b.size());
     for (std::size_t n = 0; n < impulse.size(); ++n) b[n] += impulse[n];
-    std::vector<Vec3> x = solved(std::move(b));
+    hold(b);
+    invert(b, x, 1e-10);
     for (std::size_t n = 0; n < x.size(); ++n) x[n] += v_[n];
     return x;
 }
@@ -390,7 +377,7 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
     bool again = share < 1 || (settled_ && update_friction(contacts_, v_, dt_, friction_));
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const bool closed = gap_at_end(contacts_[i], v_, dt_) < 0;
-        again |= closed != friction_[i].pressed || (closed && !settled_);
+        again |= closed != friction_[i].active || (closed && !settled_);
     }
     if (!std::isfinite(correction)) failed_ = true;
     disagreement_ = again || (most_ > 1 && correction > tolerance_) ? correction * edge_ / dt_ : 0;
@@ -473,6 +460,53 @@ std::vector<Mat3> ElasticEquation::own_blocks() const {
                 if (s.held[n] >> a & 1) inverse[s.first + n].row[a][a] = 0;
         });
     return inverse;
+}
+
+// The inverse of S on the body's rigid motions about `center`.
+SixBySix<double> ElasticEquation::rigid_compliance(const Body& s, Vec3 center) const {
+    using Matrix = Eigen::Matrix<double, 6, 6>;
+    const auto mode = [&](int n) {  // columns: what each rigid motion does to a node
+        Eigen::Matrix<double, 3, 6> m = Eigen::Matrix<double, 3, 6>::Zero();
+        const Vec3 r = s.at[n] - center;
+        m << 1, 0, 0, 0, r.z, -r.y, 0, 1, 0, -r.z, 0, r.x, 0, 0, 1, r.y, -r.x, 0;
+        for (int a = 0; a < 3; ++a)
+            if (s.held[n] >> a & 1) m.row(a).setZero();
+        return m;
+    };
+    const bool turns_freely = s.turning.mode.size() == 3;
+    Matrix sum = Matrix::Zero();
+    for (int r = 0; r < s.matrix.rows(); ++r) {
+        if (turns_freely) {
+            sum += mode(r).transpose() * mode(r) * s.mesh->mass[r];
+            continue;
+        }
+        for (int k = s.matrix.row_begin[r]; k < s.matrix.row_begin[r + 1]; ++k) {
+            Eigen::Matrix3d block;
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) block(i, j) = s.matrix.value[k].row[i][j];
+            sum += mode(r).transpose() * block * mode(s.matrix.column[k]);
+        }
+    }
+    const Matrix inverse = sum.ldlt().solve(Matrix::Identity());
+    SixBySix<double> compliance;
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 6; ++j) compliance[i][j] = 0.5 * (inverse(i, j) + inverse(j, i));
+    return compliance;
+}
+
+LumpedMomentum ElasticEquation::lumped() const {
+    LumpedMomentum lumped{own_blocks(), std::vector<int>(nodes_), std::vector<Vec3>(nodes_), {}};
+    for (std::size_t b = 0; b < bodies_.size(); ++b) {
+        const Body& s = bodies_[b];
+        Vec3 center;
+        for (const Vec3 p : s.at) center += p / double(s.at.size());
+        for (std::size_t n = 0; n < s.at.size(); ++n) {
+            lumped.lump[s.first + n] = int(b);
+            lumped.arm[s.first + n] = s.at[n] - center;
+        }
+        lumped.compliance.push_back(rigid_compliance(s, center));
+    }
+    return lumped;
 }
 
 }  // namespace flotsam

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "linalg/block_matrix.h"
+#include "linalg/solid_system.h"
 #include "solid/elastic/contact_terms.h"
 #include "solid/elastic/elastic_body.h"
 #include "solid/elastic/elastic_step.h"
@@ -22,13 +23,11 @@
 
 namespace flotsam {
 
-struct SolidEquation;  // linalg/coupled_forms.h
-
 // Moves the nodes by their velocities, held ones as they are told; what turns freely goes round.
 void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProperties*>& properties,
            double time, double dt);
 
-class ElasticEquation {
+class ElasticEquation final : public MomentumOperator {
   public:
     // Starts a step at `time`. Kept from step to step is only what follows from the meshes. `turned_back`
     // false leaves the forces as they are and S a sparse matrix: for comparison.
@@ -46,17 +45,15 @@ class ElasticEquation {
     // Makes S and f about the velocity as it is. `elasticity` false: masses and damping only, forces as they
     // are. False when S has no inverse.
     bool linearize(bool elasticity = true);
-    // S^-1 of impulses on the nodes; held directions and partners feel none of them.
-    void solve(std::span<const Vec3> impulse, std::span<Vec3> velocity) const;
     // The velocity with impulses: v + S^-1 (f - S v + impulse).
     std::vector<Vec3> velocity_with(std::span<const Vec3> impulse) const;
-    // The same without elimination, for nodes and partners: whether solve() takes an iteration, f - S v, S
-    // and its inverse from a first guess.
-    bool dear() const { return !solver_->exact(); }
-    std::span<const Vec3> descent() const { return descent_; }
-    void multiply(std::span<const Vec3> d, std::span<Vec3> w) const { system_.multiply(d, w); }
-    void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const;
-    void hold(std::span<Vec3> w) const;  // makes them zero in directions that are held
+    std::span<const Vec3> descent() const { return descent_; }  // f - S v
+    void multiply(std::span<const Vec3> d, std::span<Vec3> w) const override { system_.multiply(d, w); }
+    void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const override;
+    bool exact() const override { return solver_->exact(); }
+    void hold(std::span<Vec3> w) const override;
+    // As a preconditioner sees S: each node alone, and each body as a rigid one.
+    LumpedMomentum lumped() const;
     // S and what it is made of, on the nodes; partners must not be. `from` and `push` are the caller's. With
     // `factors`, of linear and corotational material: the latter's K then lacks how rotations change, which
     // is no sum of squares of six numbers for each element [Zarifi17 Eq. 5.37-5.39].
@@ -88,15 +85,11 @@ class ElasticEquation {
     // were as they were thought to be [m/s]; else 0.
     double disagreement() const { return disagreement_; }
 
-    // Inverse of each node's own block of S; and each body as a rigid one.
-    std::vector<Mat3> own_blocks() const;
     const BlockMatrix& matrix(std::size_t body) const { return bodies_[body].matrix; }
-    std::int64_t first(std::size_t body) const { return std::int64_t(bodies_[body].first); }
-    std::size_t bodies() const { return bodies_.size(); }
-    std::span<const Vec3> places(std::size_t body) const { return bodies_[body].at; }
-    std::span<const unsigned char> held(std::size_t body) const { return bodies_[body].held; }
-    bool turns_freely(std::size_t body) const { return bodies_[body].turning.mode.size() == 3; }
-    double mass(std::size_t body, std::size_t node) const { return bodies_[body].mesh->mass[node]; }
+    // Of the body's nodes.
+    std::span<const Vec3> velocity(std::size_t body) const {
+        return std::span(v_).subspan(bodies_[body].first, bodies_[body].start.size());
+    }
 
   private:
     struct Body {
@@ -126,8 +119,8 @@ class ElasticEquation {
     // What rounds make smaller, but for the impulses' part [Zarifi17 Eq. 3.19].
     double energy(std::span<const Vec3> v);
     void find_turning(Body& body) const;
-    // S^-1 of impulses, but for what is held.
-    std::vector<Vec3> solved(std::vector<Vec3> impulse) const;
+    std::vector<Mat3> own_blocks() const;  // the inverse of each node's
+    SixBySix<double> rigid_compliance(const Body& body, Vec3 center) const;
     void add_factors(const Body& body, std::vector<BlockRow>& factors) const;
 
     std::vector<Body> bodies_;

@@ -129,6 +129,17 @@ void linearize_share(Share& s, std::span<const Vec3> v, std::span<Vec3> descent)
     });
 }
 
+// The partners' part of that energy: their unknowns begin at block `first`.
+double partner_energy(const std::vector<RigidPartner>& partners, std::size_t first, std::span<const Vec3> u) {
+    double sum = 0;
+    for (std::size_t p = 0; p < partners.size(); ++p) {
+        const Vec3 gain = u[first + 2 * p] - partners[p].free.velocity;
+        const Vec3 turn = u[first + 2 * p + 1] - partners[p].free.spin;
+        sum += 0.5 * dot(gain, partners[p].mass * gain) + 0.5 * dot(turn, partners[p].inertia * turn);
+    }
+    return sum;
+}
+
 }  // namespace
 
 struct ElasticStepper::Parts {
@@ -156,6 +167,35 @@ struct ElasticStepper::Parts {
     }
     ElasticReport minimise(double time, double dt, std::vector<ElasticContact>& contacts,
                            std::vector<RigidPartner>& partners, std::vector<Vec3>& v);
+
+  private:
+    // Unknowns: the nodes' velocities, body after body, then velocity and spin of each partner.
+    struct Newton {
+        std::size_t nodes = 0, blocks = 0;
+        double edge = 1e300, tolerance = 1e300;  // the smallest of all bodies
+        int most = 1;                            // steps
+        std::vector<Vec3> descent{}, step{}, trial{};
+        std::vector<BlockRow> contact_rows{};
+    };
+    // A body's part of a vector of unknowns.
+    static std::span<Vec3> part(const Share& s, std::vector<Vec3>& all) {
+        return std::span(all).subspan(s.first, s.start.size());
+    }
+    Newton number_unknowns(std::size_t partners);
+    void start(const Newton& newton, const std::vector<RigidPartner>& partners, double time, double dt,
+               std::vector<Vec3>& v);
+    // The linear equation of a Newton step from v; contacts slide as `sliding` does.
+    BlockSystem linearize(Newton& newton, const std::vector<ElasticContact>& contacts,
+                          std::vector<FrictionState>& states, const std::vector<RigidPartner>& partners,
+                          std::vector<Vec3>& v, const std::vector<Vec3>& sliding, double dt);
+    // Goes along the step, shorter and shorter, until the energy falls as its slope says. Returns which share
+    // of it, 0 < share <= 1, and whether it still did not fall.
+    std::pair<double, bool> search_line(Newton& newton, const std::vector<ElasticContact>& contacts,
+                                        const std::vector<FrictionState>& states,
+                                        const std::vector<RigidPartner>& partners, std::vector<Vec3>& v,
+                                        double dt);
+    // What contacts push once the unknowns have gone a share of the step.
+    void update_contact_push(const Newton& newton, double share);
 };
 
 ElasticStepper::ElasticStepper() : parts_(std::make_unique<Parts>()) {}
@@ -163,85 +203,123 @@ ElasticStepper::ElasticStepper(ElasticStepper&&) noexcept = default;
 ElasticStepper& ElasticStepper::operator=(ElasticStepper&&) noexcept = default;
 ElasticStepper::~ElasticStepper() = default;
 
-ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vector<ElasticContact>& contacts,
-                                              std::vector<RigidPartner>& partners, std::vector<Vec3>& v) {
-    // Unknowns: the nodes' velocities, body after body, then velocity and spin of each partner.
-    std::size_t blocks = 0;
-    double edge = 1e300, tolerance = 1e300;
-    int most = 1;
+ElasticStepper::Parts::Newton ElasticStepper::Parts::number_unknowns(std::size_t partners) {
+    Newton newton;
     for (Share& s : shares) {
-        s.first = blocks;
-        blocks += s.start.size();
-        edge = std::min(edge, s.mesh->edge);
-        tolerance = std::min(tolerance, s.properties->newton_tolerance);
-        most = std::max(most, s.properties->newton_steps);
+        s.first = newton.nodes;
+        newton.nodes += s.start.size();
+        newton.edge = std::min(newton.edge, s.mesh->edge);
+        newton.tolerance = std::min(newton.tolerance, s.properties->newton_tolerance);
+        newton.most = std::max(newton.most, s.properties->newton_steps);
     }
-    const std::size_t nodes = blocks;
-    blocks += 2 * partners.size();
-    v.assign(blocks, {});
-    std::vector<Vec3> descent(blocks), step(blocks), trial(blocks);
-    const auto part = [&](const Share& s, std::vector<Vec3>& all) {
-        return std::span(all).subspan(s.first, s.start.size());
-    };
+    newton.blocks = newton.nodes + 2 * partners;
+    for (std::vector<Vec3>* unknowns : {&newton.descent, &newton.step, &newton.trial})
+        unknowns->resize(newton.blocks);
+    return newton;
+}
+
+void ElasticStepper::Parts::start(const Newton& newton, const std::vector<RigidPartner>& partners,
+                                  double time, double dt, std::vector<Vec3>& v) {
+    v.assign(newton.blocks, {});
+    contact_push.assign(newton.blocks, {});
     for (Share& s : shares) impose_pins(*s.properties, s.start, time, dt, part(s, v));
     for (std::size_t p = 0; p < partners.size(); ++p) {
-        v[nodes + 2 * p] = partners[p].free.velocity;
-        v[nodes + 2 * p + 1] = partners[p].free.spin;
+        v[newton.nodes + 2 * p] = partners[p].free.velocity;
+        v[newton.nodes + 2 * p + 1] = partners[p].free.spin;
     }
-    const auto partner_energy = [&](std::span<const Vec3> u) {
-        double sum = 0;
-        for (std::size_t p = 0; p < partners.size(); ++p) {
-            const Vec3 gain = u[nodes + 2 * p] - partners[p].free.velocity;
-            const Vec3 turn = u[nodes + 2 * p + 1] - partners[p].free.spin;
-            sum += 0.5 * dot(gain, partners[p].mass * gain) + 0.5 * dot(turn, partners[p].inertia * turn);
-        }
+    for (Share& s : shares) place(s, part(s, v));
+}
+
+BlockSystem ElasticStepper::Parts::linearize(Newton& newton, const std::vector<ElasticContact>& contacts,
+                                             std::vector<FrictionState>& states,
+                                             const std::vector<RigidPartner>& partners, std::vector<Vec3>& v,
+                                             const std::vector<Vec3>& sliding, double dt) {
+    BlockSystem system;
+    std::vector<Vec3>& descent = newton.descent;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        Share& s = shares[i];
+        linearize_share(s, part(s, v), part(s, descent));
+        system.parts.push_back({&s.matrix, preconditioners[i].get(), s.at});
+    }
+    for (std::size_t p = 0; p < partners.size(); ++p) {
+        const std::size_t own = newton.nodes + 2 * p;
+        system.singles.push_back(partners[p].mass);
+        system.singles.push_back(partners[p].inertia);
+        descent[own] = partners[p].mass * (partners[p].free.velocity - v[own]);
+        descent[own + 1] = partners[p].inertia * (partners[p].free.spin - v[own + 1]);
+    }
+    const std::vector<Vec3> without_contacts = contacts.empty() ? std::vector<Vec3>{} : descent;
+    system.rows = linearize_contacts(contacts, v, sliding, dt, states, descent);
+    for (std::size_t n = 0; n < without_contacts.size(); ++n)
+        contact_push[n] = descent[n] - without_contacts[n];
+    newton.contact_rows = system.rows;
+    // Held nodes feel contacts but do not give way.
+    for (const Share& s : shares) {
+        leave_out(s.held, part(s, descent));
+        leave_out(s.held, int(s.first), system.rows);
+    }
+    return system;
+}
+
+std::pair<double, bool> ElasticStepper::Parts::search_line(Newton& newton,
+                                                           const std::vector<ElasticContact>& contacts,
+                                                           const std::vector<FrictionState>& states,
+                                                           const std::vector<RigidPartner>& partners,
+                                                           std::vector<Vec3>& v, double dt) {
+    const auto count = std::int64_t(newton.blocks);
+    const std::vector<Vec3>&descent = newton.descent, &step = newton.step;
+    std::vector<Vec3>& trial = newton.trial;
+    // A thin body without masses must first go the wrong way: a straight beam that is to bend by as much as
+    // it is long gets longer in the first step, and only the second one brings it to its length again.
+    const bool search = newton.most > 1 && !shares.empty() && shares.front().inertia > 0;
+    const double slope =
+        fixed_sum<double>(count, grain, [&](std::int64_t n) { return dot(descent[n], step[n]); });
+    double before = partner_energy(partners, newton.nodes, v) + contact_energy(contacts, states, v, dt);
+    for (const Share& s : shares) before += sum_energy(s, part(s, v));
+    const auto total = [&](std::vector<Vec3>& u) {
+        double sum = partner_energy(partners, newton.nodes, u) + contact_energy(contacts, states, u, dt);
+        for (Share& s : shares) sum += energy(s, part(s, u));
         return sum;
     };
+    double share = 1;
+    for (int halving = 0;; ++halving, share *= 0.5) {
+        parallel_for(count, grain, [&](std::int64_t n) { trial[n] = v[n] + share * step[n]; });
+        const bool cut_short = search && halving == 12;  // and still it does not fall
+        if (!search || cut_short) return {share, cut_short};
+        // What rounding leaves of two large numbers is no fall and no rise.
+        if (total(trial) <= before - 1e-4 * share * slope + 1e-12 * std::abs(before)) return {share, false};
+    }
+}
+
+void ElasticStepper::Parts::update_contact_push(const Newton& newton, double share) {
+    for (const BlockRow& row : newton.contact_rows) {
+        double change = 0;
+        for (int k = 0; k < row.count; ++k)
+            change += share * dot(row.coefficient[k], newton.step[row.block[k]]);
+        for (int k = 0; k < row.count; ++k)
+            contact_push[row.block[k]] -= row.stiffness * change * row.coefficient[k];
+    }
+}
+
+ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vector<ElasticContact>& contacts,
+                                              std::vector<RigidPartner>& partners, std::vector<Vec3>& v) {
+    Newton newton = number_unknowns(partners.size());
+    start(newton, partners, time, dt, v);
     std::vector<FrictionState> states = friction_at_start(contacts, dt);
     // v = 0 is no more than a beginning: things rub as they slid before.
     std::vector<Vec3> before_step = v;
     for (const Share& s : shares)
         std::copy(s.velocity.begin(), s.velocity.end(), part(s, before_step).begin());
-    const auto total = [&](std::vector<Vec3>& u) {
-        double sum = partner_energy(u) + contact_energy(contacts, states, u, dt);
-        for (Share& s : shares) sum += energy(s, part(s, u));
-        return sum;
-    };
 
-    // A thin body without masses must first go the wrong way: a straight beam that is to bend by as much as
-    // it is long gets longer in the first step, and only the second one brings it to its length again.
-    const bool search = most > 1 && !shares.empty() && shares.front().inertia > 0;
     ElasticReport report;
     report.solved = true;
-    contact_push.assign(blocks, {});
-    for (Share& s : shares) place(s, part(s, v));
-    for (; report.newton_steps < most; ++report.newton_steps) {
-        BlockSystem system;
-        for (std::size_t i = 0; i < shares.size(); ++i) {
-            Share& s = shares[i];
-            linearize_share(s, part(s, v), part(s, descent));
-            system.parts.push_back({&s.matrix, preconditioners[i].get(), s.at});
-        }
-        for (std::size_t p = 0; p < partners.size(); ++p) {
-            system.singles.push_back(partners[p].mass);
-            system.singles.push_back(partners[p].inertia);
-            descent[nodes + 2 * p] = partners[p].mass * (partners[p].free.velocity - v[nodes + 2 * p]);
-            descent[nodes + 2 * p + 1] = partners[p].inertia * (partners[p].free.spin - v[nodes + 2 * p + 1]);
-        }
-        const std::vector<Vec3> without_contacts = contacts.empty() ? std::vector<Vec3>{} : descent;
-        system.rows =
-            linearize_contacts(contacts, v, report.newton_steps == 0 ? before_step : v, dt, states, descent);
-        for (std::size_t n = 0; n < without_contacts.size(); ++n)
-            contact_push[n] = descent[n] - without_contacts[n];
-        const std::vector<BlockRow> contact_rows = system.rows;
-        // Held nodes feel contacts but do not give way.
-        for (const Share& s : shares) {
-            leave_out(s.held, part(s, descent));
-            leave_out(s.held, int(s.first), system.rows);
-        }
-        std::fill(step.begin(), step.end(), Vec3{});
-        const SolveReport solve = flotsam::solve(
-            system, descent, step, {.relative = 1e-6, .absolute = 1e-300, .max_iterations = 2000});
+    for (; report.newton_steps < newton.most; ++report.newton_steps) {
+        const BlockSystem system =
+            linearize(newton, contacts, states, partners, v, report.newton_steps == 0 ? before_step : v, dt);
+        std::fill(newton.step.begin(), newton.step.end(), Vec3{});
+        const SolveReport solve =
+            flotsam::solve(system, newton.descent, newton.step,
+                           {.relative = 1e-6, .absolute = 1e-300, .max_iterations = 2000});
         report.solver_iterations += solve.iterations;
         report.converged = false;
         if (!solve.converged) {
@@ -254,47 +332,29 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
             return report;
         }
         for (Share& s : shares) s.definite = s.inertia > 0;
-        // Shorter and shorter, until the energy falls as its slope says.
-        const double slope = fixed_sum<double>(std::int64_t(blocks), grain,
-                                               [&](std::int64_t n) { return dot(descent[n], step[n]); });
-        double before = partner_energy(v) + contact_energy(contacts, states, v, dt);
-        for (const Share& s : shares) before += sum_energy(s, part(s, v));
-        double share = 1;
-        bool cut_short = false;
-        for (int halving = 0;; ++halving, share *= 0.5) {
-            parallel_for(std::int64_t(blocks), grain,
-                         [&](std::int64_t n) { trial[n] = v[n] + share * step[n]; });
-            cut_short = search && halving == 12;  // and still it does not fall
-            if (!search || cut_short) break;
-            // What rounding leaves of two large numbers is no fall and no rise.
-            if (total(trial) <= before - 1e-4 * share * slope + 1e-12 * std::abs(before)) break;
-        }
-        v.swap(trial);
-        for (const BlockRow& row : contact_rows) {
-            double change = 0;
-            for (int k = 0; k < row.count; ++k) change += share * dot(row.coefficient[k], step[row.block[k]]);
-            for (int k = 0; k < row.count; ++k)
-                contact_push[row.block[k]] -= row.stiffness * change * row.coefficient[k];
-        }
+        const auto [share, cut_short] = search_line(newton, contacts, states, partners, v, dt);
+        v.swap(newton.trial);
+        update_contact_push(newton, share);
         for (Share& s : shares) place(s, part(s, v));
-        const double jump = parallel_max(std::int64_t(blocks), grain, 0, [&](std::int64_t n) {
-            return n < std::int64_t(nodes) ? length(step[n]) : 0;
-        });
-        report.correction = share * dt / edge * jump;
+
+        const double jump = parallel_max(std::int64_t(newton.nodes), grain, 0,
+                                         [&](std::int64_t n) { return length(newton.step[n]); });
+        report.correction = share * dt / newton.edge * jump;
         if (!std::isfinite(report.correction)) {
             report.solved = false;
             return report;
         }
         const bool changed = update_friction(contacts, v, dt, states);
-        report.converged = most == 1 || (report.correction < tolerance && !changed && !cut_short);
+        const bool settled = report.correction < newton.tolerance && !changed && !cut_short;
+        report.converged = newton.most == 1 || settled;
         report.disagreement = report.converged ? 0 : jump;
-        if (report.correction < tolerance && !changed && !cut_short) {
+        if (settled) {
             ++report.newton_steps;
             break;
         }
     }
     for (std::size_t p = 0; p < partners.size(); ++p)
-        partners[p].motion = {v[nodes + 2 * p], v[nodes + 2 * p + 1]};
+        partners[p].motion = {v[newton.nodes + 2 * p], v[newton.nodes + 2 * p + 1]};
     return report;
 }
 

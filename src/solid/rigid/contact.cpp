@@ -248,7 +248,7 @@ ContactShapes::ContactShapes(const std::vector<Solid>& solids, const std::vector
         ready.friction = solid.rigid.friction;
         ready.restitution = solid.rigid.restitution;
         ready.size = 1e300;
-        if (solid.motion == Motion::elastic) {  // never where its shape is; it finds its contacts itself
+        if (may_deform(solid.motion)) {  // never where its shape is; it finds its contacts itself
             ready.size = 0;
             parts_->solids.push_back(std::move(ready));
             continue;

@@ -58,6 +58,7 @@ RigidBody make_rigid_body(int solid, const RigidProperties& properties, const Po
     body.friction = properties.friction;
     body.restitution = properties.restitution;
     body.locked = properties.locked;
+    body.one_way = properties.one_way;
     place(body, start);
     body.velocity = without_locked_axes(properties.velocity, body.locked, lock_x);
     set_spin(body, properties.spin);
@@ -71,6 +72,34 @@ void hold_until_release(RigidBody& body, const RigidProperties& properties, doub
 
 Pose pose_of(const RigidBody& body) {
     return {body.center - body.rotation * body.center_in_body, body.rotation};
+}
+
+double mass_of(const RigidBody& body) { return body.mass; }
+
+Vec3 velocity_of(const RigidBody& body) { return body.velocity; }
+
+std::span<Vec3> velocities(RigidBody& body) { return {&body.velocity, 1}; }
+
+double distortion(const RigidBody&) { return 0; }
+
+bool deforms(const RigidBody&) { return false; }
+
+TriangleMesh surface_of(const RigidBody& body, const TriangleMesh& rest) {
+    TriangleMesh surface = rest;
+    const Pose pose = pose_of(body);
+    for (Vec3& v : surface.vertices) v = pose.to_world(v);
+    return surface;
+}
+
+std::vector<Vec3> surface_velocity(const RigidBody& body, const TriangleMesh& surface) {
+    std::vector<Vec3> velocity;
+    const Twist motion = twist_of(body);
+    for (const Vec3 v : surface.vertices) velocity.push_back(motion.at(v - body.center));
+    return velocity;
+}
+
+double largest_speed(const RigidBody& body, const Box& box) {
+    return length(body.velocity) + length(spin_of(body)) * 0.5 * length(box.high - box.low);
 }
 
 void place(RigidBody& body, const Pose& pose) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "core/rotation.h"
 #include "core/state.h"
 #include "geometry/mass_properties.h"
+#include "geometry/triangle_mesh.h"
 
 namespace flotsam {
 
@@ -27,6 +29,7 @@ struct RigidProperties {
     double release = 0;    // it is held where it is until then [s]
     bool one_way = false;  // moves the liquid and does not feel it
 };
+inline bool deforms(const RigidProperties&) { return false; }
 
 // A body during a run. Angular momentum and not spin is the truth: it stays the same while nothing acts on
 // the body, however it tumbles.
@@ -39,6 +42,7 @@ struct RigidBody {
     Mat3 inverse_inertia = Mat3::diagonal({1, 1, 1});  // of that
     double friction = 0.5, restitution = 0.2;
     Locks locked{};
+    bool one_way = false;  // does not feel the liquid
 
     // State.
     Vec3 center;            // of mass [m]
@@ -51,8 +55,23 @@ RigidBody make_rigid_body(int solid, const RigidProperties& properties, const Po
 // Denies a body every motion before its release, and what its scene denies it after.
 void hold_until_release(RigidBody& body, const RigidProperties& properties, double time);
 
-// Maps body (shape) coordinates to the world.
-Pose pose_of(const RigidBody& body);
+// The rest of the program asks the following of every kind of body. Those that deform also answer to
+// `follow` and `place_of`.
+Pose pose_of(const RigidBody& body);      // from the coordinates of its shape to the world; the best fit
+double mass_of(const RigidBody& body);    // [kg]
+Vec3 velocity_of(const RigidBody& body);  // of its centre of mass [m/s]
+Vec3 spin_of(const RigidBody& body);      // [rad/s]
+inline Vec3 momentum(const RigidBody& body) { return body.mass * body.velocity; }  // [kg m/s]
+double kinetic_energy(const RigidBody& body);                                      // [J]
+std::span<Vec3> velocities(RigidBody& body);  // all that it has: of its nodes, or of its centre [m/s]
+double distortion(const RigidBody& body);     // how far it is from its shape at rest, in the mean [m]
+bool deforms(const RigidBody& body);
+// Its surface, whose vertices in the coordinates of its shape are those of `rest`, and their velocities.
+TriangleMesh surface_of(const RigidBody& body, const TriangleMesh& rest);
+std::vector<Vec3> surface_velocity(const RigidBody& body, const TriangleMesh& surface);
+// Visits what changes during a run.
+void visit_state(std::vector<RigidBody>& bodies, StateVisitor& visit, const std::string& name);
+
 // Puts the body at a pose of its shape, leaving velocity and momentum.
 void place(RigidBody& body, const Pose& pose);
 
@@ -60,7 +79,6 @@ void place(RigidBody& body, const Pose& pose);
 Mat3 inertia_in_world(const RigidBody& body);
 Mat3 inverse_inertia_in_world(const RigidBody& body);  // zero along locked axes
 Vec3 inverse_mass(const RigidBody& body);              // per axis; zero along locked ones [1/kg]
-Vec3 spin_of(const RigidBody& body);                   // [rad/s]
 void set_spin(RigidBody& body, Vec3 spin);
 // How its centre moves and turns; `Twist::at` takes arms from the centre of mass.
 inline Twist twist_of(const RigidBody& body) { return {body.velocity, spin_of(body)}; }
@@ -79,8 +97,7 @@ void apply_impulse(RigidBody& body, const Impulse& impulse);
 // rounding, and turns a steady spin by exactly its angle.
 void advance(RigidBody& body, double dt);
 
-double kinetic_energy(const RigidBody& body);  // [J]
-
-void visit_state(std::vector<RigidBody>& bodies, StateVisitor& visit, const std::string& name);
+// Upper bound of the speed of any point of a body whose shape lies within `box` [m/s].
+double largest_speed(const RigidBody& body, const Box& box);
 
 }  // namespace flotsam

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/mat3.h"
+#include "solid/nodes.h"
 
 namespace flotsam {
 
@@ -163,10 +164,36 @@ TriangleMesh skin_of(const SpringNet& net, std::span<const Vec3> position) {
     return mesh;
 }
 
-TriangleMesh skin_before(const SpringBody& body, double time) {
+bool deforms(const SpringProperties& properties) {
+    return properties.net && !properties.net->springs.empty();
+}
+bool deforms(const SpringBody& body) { return !body.net->springs.empty(); }
+
+TriangleMesh surface_of(const SpringBody& body, const TriangleMesh&) { return skin_of(body); }
+
+std::vector<Vec3> surface_velocity(const SpringBody& body, const TriangleMesh& surface) {
+    // How vertices follow the nodes is not linear: from their way over the millisecond before.
+    constexpr double time = 1e-3;
     std::vector<Vec3> before = body.position;
     for (std::size_t i = 0; i < before.size(); ++i) before[i] -= body.velocity[i] * time;
-    return skin_of(*body.net, before);
+    std::vector<Vec3> velocity = skin_of(*body.net, before).vertices;
+    for (std::size_t v = 0; v < velocity.size(); ++v)
+        velocity[v] = (surface.vertices[v] - velocity[v]) / time;
+    return velocity;
+}
+
+SpringPoint follow(const SpringBody& body, Vec3 point) {
+    return {std::make_shared<SpringNet>(with_skin(*body.net, {{pose_of(body).to_body(point)}, {}}))};
+}
+Vec3 place_of(const SpringBody& body, const SpringPoint& point) {
+    return skin_of(*point.net, body.position).vertices[0];
+}
+
+double mass_of(const SpringBody& body) { return body.net->total_mass(); }
+Vec3 velocity_of(const SpringBody& body) { return momentum(body) / body.net->total_mass(); }
+std::span<Vec3> velocities(SpringBody& body) { return body.velocity; }
+double distortion(const SpringBody& body) {
+    return distortion(pose_of(body), body.position, body.net->rest, body.net->mass);
 }
 
 Vec3 center_of_mass(const SpringBody& body) {

@@ -53,6 +53,7 @@ struct SpringProperties {
     double repulsion_damping = 0;  // z_int [N s/m]
     int share = 1;                 // one marker in so many takes part, and stands for the others
 };
+bool deforms(const SpringProperties& properties);  // all but a single node do
 
 // During a run.
 struct SpringBody {
@@ -117,17 +118,29 @@ Vec3 advance(SpringBody& body, Vec3 gravity, double dt, const NodeConfines& conf
 // turned and stretched.
 TriangleMesh skin_of(const SpringNet& net, std::span<const Vec3> position);
 inline TriangleMesh skin_of(const SpringBody& body) { return skin_of(*body.net, body.position); }
-// That surface a short time before: what velocities of vertices come from.
-TriangleMesh skin_before(const SpringBody& body, double time);
-
 Vec3 center_of_mass(const SpringBody& body);
-Vec3 momentum(const SpringBody& body);          // [kg m/s]
 Vec3 angular_momentum(const SpringBody& body);  // about the origin [kg m^2/s]
-double kinetic_energy(const SpringBody& body);  // [J]
 double largest_speed(const SpringBody& body);   // of a node [m/s]
-Vec3 spin_of(const SpringBody& body);           // of a rigid body with that angular momentum [rad/s]
-// The rigid pose that fits the nodes best.
+
+// What every kind of body answers (rigid/rigid_body.h).
 Pose pose_of(const SpringBody& body);
+double mass_of(const SpringBody& body);
+Vec3 velocity_of(const SpringBody& body);
+Vec3 spin_of(const SpringBody& body);  // of a rigid body with its angular momentum; 0 of a single node
+Vec3 momentum(const SpringBody& body);
+double kinetic_energy(const SpringBody& body);
+std::span<Vec3> velocities(SpringBody& body);
+double distortion(const SpringBody& body);
+bool deforms(const SpringBody& body);
+TriangleMesh surface_of(const SpringBody& body, const TriangleMesh& rest);
+std::vector<Vec3> surface_velocity(const SpringBody& body, const TriangleMesh& surface);
+
+// A point that the nodes carry along: the only vertex of a surface over the body's net.
+struct SpringPoint {
+    std::shared_ptr<const SpringNet> net;
+};
+SpringPoint follow(const SpringBody& body, Vec3 point);
+Vec3 place_of(const SpringBody& body, const SpringPoint& point);
 
 void visit_state(std::vector<SpringBody>& bodies, StateVisitor& visit, const std::string& name);
 

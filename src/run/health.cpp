@@ -1,4 +1,4 @@
-#include "io/health.h"
+#include "run/health.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "linalg/kept_unknowns.h"
+#include "linalg/coupled_solver.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,61 @@
 #include <vector>
 
 #include "core/parallel.h"
-#include "linalg/krylov.h"
 
 namespace flotsam {
+
+EliminatedSolve::EliminatedSolve(const Network<double>& network, const SolidSystem& solids,
+                                 Multigrid& multigrid, std::span<const double> b, std::span<double> x,
+                                 const SolveTolerance& tolerance)
+    : network_(network),
+      solids_(solids),
+      multigrid_(multigrid),
+      b_(b),
+      x_(x),
+      space_{network.slot_count(), multigrid.residual()},
+      goal_(std::sqrt(space_.dot(b, b)), unknowns(network), tolerance) {
+    if (!std::isfinite(goal_.norm)) return;
+    if (goal_.nothing_to_solve())
+        std::fill(x.begin(), x.end(), 0.0);
+    else
+        at_.emplace(space_, space_.zero(), 0), at_->residual = find_residual(at_->r);
+}
+
+double EliminatedSolve::apply(const TileVector<double>& v, TileVector<double>& y) {
+    double product = flotsam::apply(network_, v, y);
+    if (!solids_.rigid.interface.empty()) product += solids_.add_rigid(v, y);
+    if (!solids_.nodes.momentum) return product;
+    solids_.add_eliminated_nodes(v, y);
+    return space_.dot(v, y);
+}
+
+double EliminatedSolve::find_residual(TileVector<double>& r) {
+    TileVector<double> at = space_.zero(), y = space_.zero();
+    std::copy(x_.begin(), x_.end(), at.begin());
+    (void)apply(at, y);
+    return std::sqrt(space_.residual(r, b_, y));
+}
+
+void EliminatedSolve::run(const krylov::Goal& goal) {
+    if (!at_) return;
+    // The preconditioner finds r in single precision where the space has put it.
+    const auto cycle_on_r = [&](const TileVector<double>&, TileVector<float>&) { return multigrid_.cycle(); };
+    const auto matrix = [&](const TileVector<double>& v, TileVector<double>& y) { return apply(v, y); };
+    (void)krylov::conjugate_gradients(space_, matrix, cycle_on_r, x_, multigrid_.correction(), *at_, goal);
+}
+
+void EliminatedSolve::improve(double relative) {
+    krylov::Goal rough = goal_;
+    rough.wanted = std::max(goal_.wanted, relative * goal_.norm);
+    run(rough);
+}
+
+SolveReport EliminatedSolve::finish() {
+    if (!std::isfinite(goal_.norm)) return {.residual = goal_.norm};
+    if (!at_) return {.converged = true};
+    run(goal_);
+    return goal_.report(find_residual(at_->r), at_->iterations);
+}
 
 namespace {
 
@@ -64,11 +116,19 @@ struct PairSpace {
 
 }  // namespace
 
-SolveReport solve(Multigrid& multigrid, const KeptUnknowns& kept, std::span<const double> b,
-                  std::span<const Vec3> push, std::span<double> x, std::span<Vec3> d,
-                  const SolveTolerance& tolerance) {
+SolveReport solve_keeping_nodes(const Network<double>& network, const SolidSystem& solids,
+                                Multigrid& multigrid, std::span<const double> b, std::span<double> x,
+                                std::span<Vec3> d, const SolveTolerance& tolerance) {
     PairSpace space;
-    std::vector<Vec3> w(d.size()), given(d.size());
+    const MomentumOperator& momentum = *solids.nodes.momentum;
+    std::vector<Vec3> push = solids.nodes.push, w(d.size()), given(d.size());
+    momentum.hold(push);
+    momentum.hold(d);
+    // What is not kept: the network and the rigid bodies.
+    const auto apply_known = [&](const TileVector<double>& v, std::vector<double>& y) {
+        (void)apply(network, v, y);
+        if (!solids.rigid.interface.empty()) (void)solids.add_rigid(v, y);
+    };
     // Vectors that the network acts on end with a tile of zeros.
     const auto padded = [&](const auto& from) {
         TileVector<double> at(x.size() + Tiling::cells_per_tile, 0.0);
@@ -77,19 +137,19 @@ SolveReport solve(Multigrid& multigrid, const KeptUnknowns& kept, std::span<cons
     };
     const auto residual = [&] {
         PairSpace::Vector r{std::vector<double>(x.size()), std::vector<Vec3>(d.size())};
-        multigrid.apply(padded(x), r.x);
-        kept.add_outflow(d, r.x);
-        kept.multiply(d, r.d);
-        kept.impulse(x, w);
+        apply_known(padded(x), r.x);
+        solids.nodes.interface.scatter(d, r.x, 1);
+        momentum.multiply(d, r.d);
+        w = solids.node_impulse(x);
         parallel_for(std::ssize(x), grain, [&](std::int64_t n) { r.x[n] = b[n] - r.x[n]; });
         parallel_for(std::ssize(d), grain, [&](std::int64_t n) { r.d[n] = push[n] + w[n] - r.d[n]; });
         return r;
     };
     // d from x.
     const auto invert = [&](double accuracy) {
-        kept.impulse(x, w);
+        w = solids.node_impulse(x);
         add_scaled<Vec3, Vec3>(w, 1, push);
-        kept.invert(w, d, accuracy);
+        momentum.invert(w, d, accuracy);
     };
     // A cycle of multigrid, whose result gives S^-1 its right-hand side, and a part of A z.
     const auto expand = [&](const PairSpace::Vector& v) {
@@ -97,29 +157,29 @@ SolveReport solve(Multigrid& multigrid, const KeptUnknowns& kept, std::span<cons
         PairSpace::Vector az{std::vector<double>(x.size()), std::vector<Vec3>(d.size())};
         {
             const TileVector<double> at = padded(z.x);
-            kept.impulse(at, given);
-            multigrid.apply(at, az.x);
+            given = solids.node_impulse(at);
+            apply_known(at, az.x);
         }
         parallel_for(std::ssize(w), grain, [&](std::int64_t n) { w[n] = v.d[n] + given[n]; });
-        kept.invert(w, z.d, rough);
-        kept.add_outflow(z.d, az.x);
-        kept.multiply(z.d, az.d);
+        momentum.invert(w, z.d, rough);
+        solids.nodes.interface.scatter(z.d, az.x, 1);
+        momentum.multiply(z.d, az.d);
         add_scaled<Vec3, Vec3>(az.d, -1, given);
         return std::pair{std::move(z), std::move(az)};
     };
 
     // What d is without x says how large the right-hand side is.
     std::vector<Vec3> free(d.begin(), d.end());
-    kept.invert(push, free, 0.03);
+    momentum.invert(push, free, 0.03);
     std::vector<double> flux(x.size(), 0.0);
-    kept.add_outflow(free, flux);
+    solids.nodes.interface.scatter(free, flux, 1);
     parallel_for(std::ssize(x), grain, [&](std::int64_t n) { flux[n] = b[n] - flux[n]; });
     const double norm = std::sqrt(PairSpace::dot_x(flux, flux));
     if (!std::isfinite(norm)) return {false, 0, norm};
-    const krylov::Goal goal(norm, multigrid.unknowns(), tolerance);
+    const krylov::Goal goal(norm, unknowns(network), tolerance);
     if (goal.nothing_to_solve()) {
         std::fill(x.begin(), x.end(), 0.0);
-        kept.invert(push, d, 1e-10);
+        momentum.invert(push, d, 1e-10);
         return {.converged = true};
     }
     invert(0.03);
@@ -128,7 +188,7 @@ SolveReport solve(Multigrid& multigrid, const KeptUnknowns& kept, std::span<cons
     PairSpace::Unknown unknown{x, d};
     const krylov::Outcome outcome =
         krylov::flexible_gmres(space, expand, unknown, residual, goal, most_directions);
-    if (outcome.stopped) return {false, outcome.iterations, outcome.residual / norm};
+    if (outcome.broke_down) return {false, outcome.iterations, outcome.residual / norm};
     invert(1e-10);
     return goal.report(outcome.residual, outcome.iterations);
 }

@@ -1,4 +1,4 @@
-#include "io/run.h"
+#include "run/run.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "io/run.h"
+#include "run/run.h"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,11 @@
 #include "io/audit.h"
 #include "io/checkpoint.h"
 #include "io/frames.h"
-#include "io/health.h"
 #include "io/point_cache.h"
-#include "io/progress.h"
-#include "io/signal_guard.h"
 #include "io/transforms.h"
+#include "run/health.h"
+#include "run/progress.h"
+#include "run/signal_guard.h"
 
 namespace flotsam {
 
@@ -137,9 +137,7 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
                                   inputs.output.checkpoint_every);
         std::vector<Observer*> observers{&frames, &audit};
         if (!inputs.probes.empty()) observers.push_back(&probes);
-        const World& world = driver.world();
-        if (!world.bodies.empty() || !world.springs.empty() || !world.elastics.empty())
-            observers.push_back(&bodies);
+        if (count_bodies(driver.world()) > 0) observers.push_back(&bodies);
         if (has_moving_solids(scenario)) observers.push_back(&transforms);
         if (inputs.output.solids && has_deforming_solids(scenario)) observers.push_back(&cache);
         if (!options.quiet) observers.push_back(&progress);

@@ -1,4 +1,4 @@
-#include "io/progress.h"
+#include "run/progress.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>

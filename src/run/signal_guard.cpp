@@ -1,4 +1,4 @@
-#include "io/signal_guard.h"
+#include "run/signal_guard.h"
 
 #include <unistd.h>
 

@@ -1,0 +1,118 @@
+#include "fluid/grid/solid_interface.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flotsam {
+
+namespace {
+
+void add(Six<double>& six, Vec3 linear, Vec3 angular) {
+    for (int a = 0; a < 3; ++a) six[a] += linear[a], six[3 + a] += angular[a];
+}
+
+// Whether a pocket's liquid can push a body aside. A body that is all inside it cannot be pushed by a
+// constant pressure: small sums of its fluxes, which closed slivers leave, are taken out, or that pressure
+// would grow until they balance what flows into the pocket.
+bool gives_way(const Pocket& pocket, const PressureSystem& system, const std::vector<BodyInertia>& bodies,
+               std::vector<ModeEntry<double>>& entries) {
+    std::vector<char> inside(system.network.value_count(), 0);
+    for (const std::int64_t n : pocket) inside[n] = 1;
+    // What an entry could be at most, all but for a factor.
+    const auto size = [&](const ModeEntry<double>& entry) {
+        const Vec3 at = system.domain->cell_center(system.network.place(entry.cell));
+        const double area = std::hypot(entry.flux[0], entry.flux[1], entry.flux[2]);
+        const double arm = area * length(at - bodies[entry.group].center);
+        return Six<double>{area, area, area, arm, arm, arm};
+    };
+    std::vector<Six<double>> sum(bodies.size()), all(bodies.size());
+    for (const ModeEntry<double>& entry : entries)
+        if (inside[entry.cell])
+            for (int k = 0; k < 6; ++k) {
+                sum[entry.group][k] += entry.flux[k];
+                all[entry.group][k] += size(entry)[k];
+            }
+    for (std::size_t b = 0; b < bodies.size(); ++b)
+        for (int k = 0; k < 6; ++k)
+            if (std::abs(sum[b][k]) > 0.01 * all[b][k]) return true;
+    for (ModeEntry<double>& entry : entries) {
+        if (!inside[entry.cell]) continue;
+        const Six<double> share = size(entry);
+        for (int k = 0; k < 6; ++k)
+            if (const double whole = all[entry.group][k]; whole > 0)
+                entry.flux[k] -= sum[entry.group][k] * share[k] / whole;
+    }
+    return false;
+}
+
+}  // namespace
+
+double impulse_scale(const PressureSystem& system) { return system.density * std::pow(system.domain->h, 3); }
+
+RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyInertia>& bodies, double dt,
+                         std::vector<Pocket>& sealed) {
+    RigidBlocks rigid;
+    if (bodies.empty()) return rigid;
+    const double h = system.domain->h, to_impulse = impulse_scale(system);
+    const Tiling& tiling = system.network.tiling();
+    std::vector<int> body_of(system.obstacles->list.size(), -1);
+    for (std::size_t b = 0; b < bodies.size(); ++b) body_of[bodies[b].obstacle] = int(b);
+    std::vector<ModeEntry<double>> entries;
+    rigid.from.resize(bodies.size());
+    rigid.push.resize(bodies.size());
+    for (const ObstaclePatch& patch : system.obstacles->patches) {
+        const int b = body_of[patch.obstacle];
+        if (b < 0 || felt_cell(system, patch) < 0) continue;
+        const Vec3 arm = patch.center - bodies[b].center;
+        // What is known of pi beforehand: the datum and the weight of the water.
+        const Vec3 weight = hydrostatic_force(system, patch) * dt;
+        const Vec3 turning = cross(arm, patch.area) + patch.curl;
+        const double datum = system.density * system.datum * h * h * dt;
+        add(rigid.push[b], weight + datum * patch.area, cross(arm, weight) + datum * turning);
+        if (system.phi[patch.cell] >= 0) continue;
+        entries.push_back({std::uint32_t(tiling.find(patch.at)), b, {}});
+        add(entries.back().flux, patch.area, turning);
+    }
+    std::erase_if(sealed, [&](const Pocket& pocket) { return gives_way(pocket, system, bodies, entries); });
+    std::vector<SixBySix<double>> compliance(bodies.size());
+    rigid.inverse.resize(bodies.size());
+    for (std::size_t b = 0; b < bodies.size(); ++b)
+        for (int i = 0; i < 3; ++i) {
+            rigid.inverse[b][i][i] = bodies[b].inverse_mass[i];
+            compliance[b][i][i] = to_impulse * bodies[b].inverse_mass[i];
+            for (int j = 0; j < 3; ++j) {
+                rigid.inverse[b][3 + i][3 + j] = bodies[b].inverse_inertia.row[i][j];
+                compliance[b][3 + i][3 + j] = to_impulse * bodies[b].inverse_inertia.row[i][j];
+            }
+        }
+    rigid.interface = LowRank<double>(system.network.slot_count(), std::move(entries), std::move(compliance));
+    return rigid;
+}
+
+NodeInterface node_interface(const PressureSystem& system, std::int64_t nodes, double dt) {
+    const double h = system.domain->h;
+    const Tiling& tiling = system.network.tiling();
+    std::vector<InterfaceEntry> entries;
+    NodeInterface interface { {}, std::vector<Vec3>(nodes) };
+    for (const NodePatch& patch : system.obstacles->node_patches) {
+        if (felt_cell(system, patch) < 0) continue;
+        const double datum = system.density * system.datum * h * h;
+        interface.known[patch.node] += dt * (hydrostatic_force(system, patch) + datum * patch.exact);
+        if (system.phi[patch.cell] < 0)
+            entries.push_back({std::uint32_t(tiling.find(patch.at)), patch.node, patch.area});
+    }
+    interface.map = InterfaceMap(system.network.slot_count(), nodes, std::move(entries));
+    return interface;
+}
+
+void open_to(const InterfaceMap& map, std::vector<Pocket>& sealed) {
+    std::erase_if(sealed, [&](const Pocket& pocket) {
+        const auto by_cell = [](const InterfaceEntry& e, std::int64_t n) { return e.cell < n; };
+        return std::any_of(pocket.begin(), pocket.end(), [&](std::int64_t n) {
+            const auto at = std::lower_bound(map.entries().begin(), map.entries().end(), n, by_cell);
+            return at != map.entries().end() && at->cell == n;
+        });
+    });
+}
+
+}  // namespace flotsam

@@ -1,0 +1,68 @@
+// The solids in the pressure solve: interface maps J from the patches that close every cut cell, and what is
+// known of the pressure's impulse beforehand. Nothing is spread by volume: maps and impulses are the patches'
+// exact area vectors.
+#pragma once
+
+#include <vector>
+
+#include "core/mat3.h"
+#include "core/rotation.h"
+#include "fluid/grid/pressure_system.h"
+#include "linalg/solid_system.h"
+
+namespace flotsam {
+
+// The cell whose pressure a patch feels, in phi's tiling, or -1: its own, if that is liquid; one beside it
+// where the solid all but fills the patch's own.
+template <class AnyPatch>
+std::int64_t felt_cell(const PressureSystem& system, const AnyPatch& patch) {
+    if (system.phi[patch.cell] < 0) return patch.cell;
+    if (system.obstacles->open_volume[patch.cell] > 0) return -1;
+    for (int side = 0; side < 6; ++side) {
+        const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
+        if (system.domain->has_cell(beside) && system.phi(beside) < 0)
+            return system.phi.tiling().find(beside);
+    }
+    return -1;
+}
+
+// The weight of the water in p = pi + rho g.x, integrated over a patch exactly [N].
+template <class AnyPatch>
+Vec3 hydrostatic_force(const PressureSystem& system, const AnyPatch& patch) {
+    Vec3 force;
+    for (int d = 0; d < 3; ++d) force -= system.density * system.gravity[d] * patch.moment[d];
+    return force;
+}
+
+// A rigid body that the pressure moves. Its obstacle has no motion of its own.
+struct BodyInertia {
+    int obstacle = 0;
+    Vec3 center;           // of mass [m]
+    Vec3 inverse_mass;     // along each axis; zero where it is held [1/kg]
+    Mat3 inverse_inertia;  // about the centre, in world axes [1/(kg m^2)]
+};
+
+inline Six<double> as_six(const Twist& t) {
+    return {t.velocity.x, t.velocity.y, t.velocity.z, t.spin.x, t.spin.y, t.spin.z};
+}
+inline Twist as_twist(const Six<double>& v) { return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}}; }
+
+// The bodies' blocks [Zarifi17 5.2.3; Batty 2007]: `push` is the impulse of what is known of pi beforehand,
+// `from` is left to the caller. Pockets whose liquid can push a body aside are taken out of `sealed`.
+RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyInertia>& bodies, double dt,
+                         std::vector<Pocket>& sealed);
+
+// The map of the nodes that the obstacles' node patches count [Zarifi17 5.1], and the impulse on each of what
+// is known of pi beforehand [kg m/s].
+struct NodeInterface {
+    InterfaceMap map;
+    std::vector<Vec3> known;
+};
+NodeInterface node_interface(const PressureSystem& system, std::int64_t nodes, double dt);
+// Takes the pockets that touch a surface of these nodes out of `sealed`.
+void open_to(const InterfaceMap& map, std::vector<Pocket>& sealed);
+
+// Turns x times face areas into impulses [kg].
+double impulse_scale(const PressureSystem& system);
+
+}  // namespace flotsam

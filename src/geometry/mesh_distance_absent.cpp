@@ -1,0 +1,17 @@
+// Stands in for mesh_distance.cpp where there is no OpenVDB.
+#include "core/check.h"
+#include "geometry/mesh_distance.h"
+
+namespace flotsam {
+
+namespace {
+[[noreturn]] void refuse(const std::string& name) {
+    throw UserError(name + ": the distance to a mesh is sampled by OpenVDB, and this is a build without it");
+}
+}  // namespace
+
+ShapePtr mesh_distance(const TriangleMesh&, const std::string& name, double) { refuse(name); }
+
+TriangleMesh mesh_from_distance(const TriangleMesh&, const std::string& name, double) { refuse(name); }
+
+}  // namespace flotsam

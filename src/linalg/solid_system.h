@@ -1,0 +1,110 @@
+// The solids' side of a coupled solve, as one value: momentum S, right-hand side, interface map J.
+//
+//   A x + J v = b                        what flows out of each unknown of the liquid
+//   S (v - from) = push + s J^T x        the solids' momentum; s turns x into impulses
+//
+// J and J^T are one list of numbers, so that what the liquid gives the solids get. Two kinds of blocks:
+//
+//   rigid   six velocities a body: S is 6 x 6, and its inverse is known
+//   nodes   three velocities a node: S is an operator with an inverse, exact or by iteration
+//
+// Eliminating v leaves (A + s J S^-1 J^T) x = b - J v(0): the Schur complement, with v(0) the solids'
+// velocity without x.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/mat3.h"
+#include "core/vec.h"
+#include "linalg/block_matrix.h"
+#include "linalg/interface_map.h"
+#include "linalg/low_rank.h"
+#include "linalg/multigrid.h"
+
+namespace flotsam {
+
+// S of solids made of nodes. Further blocks, which no interface map knows, may follow those of the nodes.
+class MomentumOperator {
+  public:
+    virtual ~MomentumOperator() = default;
+    virtual void multiply(std::span<const Vec3> d, std::span<Vec3> w) const = 0;  // w = S d
+    // d = S^-1 w from a first guess d, until what is left of w is `accuracy` times it.
+    virtual void invert(std::span<const Vec3> w, std::span<Vec3> d, double accuracy) const = 0;
+    virtual bool exact() const = 0;                  // the inverse takes no iteration
+    virtual void hold(std::span<Vec3> w) const = 0;  // makes w zero in directions that are held
+};
+
+// S written out, for solvers that do not eliminate it: S (v - from) = push + impulse.
+struct SolidEquation {
+    struct Part {
+        std::int64_t first;  // node
+        const BlockMatrix* matrix;
+    };
+    std::vector<Part> parts;          // of S, down its diagonal,
+    std::vector<BlockRow> rows;       // and what couples nodes beyond their patterns
+    std::vector<double> lumped;       // the part of S that is mass and its damping, of each node [kg]
+    std::vector<BlockRow> factors;    // S less `lumped` as a sum of squares; for the factored form alone
+    std::vector<unsigned char> held;  // directions of each node that answer to nothing (bits 1, 2, 4)
+    std::vector<Vec3> from, push;     // [m/s], [kg m/s]
+    std::vector<Vec3> before;         // a guess at v [m/s]
+};
+
+// S as a preconditioner sees it: the inverse of each node's own block, and bodies that move as rigid ones.
+struct LumpedMomentum {
+    std::vector<Mat3> own;
+    std::vector<int> lump;  // of each node
+    std::vector<Vec3> arm;  // from the lump's centre
+    std::vector<SixBySix<double>> compliance;
+};
+
+struct RigidBlocks {
+    std::vector<SixBySix<double>> inverse;  // S^-1 [1/kg, 1/(kg m^2)]
+    std::vector<Six<double>> from, push;    // [m/s, rad/s], [kg m/s, kg m^2/s]
+    LowRank<double> interface;              // J, with the compliance s S^-1
+};
+
+struct NodeBlocks {
+    const MomentumOperator* momentum = nullptr;  // S; none for nodes that do not answer within the solve
+    std::vector<Vec3> from, push;                // of all blocks of S
+    std::vector<Vec3> free;                      // without x: from + S^-1 push; unknown where kept()
+    InterfaceMap interface;                      // J
+    LumpedMomentum lumped;
+    std::optional<SolidEquation> equation;  // S written out, where the solver wants it
+
+    // An inverse that takes an iteration is better kept out of the matrix: v - from joins the unknowns.
+    bool kept() const { return momentum && !equation && !momentum->exact(); }
+    void find_free();
+};
+
+struct SolidVelocities {
+    std::vector<Six<double>> rigid;
+    std::vector<Vec3> nodes;  // and the blocks of S that follow them
+};
+
+struct SolidSystem {
+    double to_impulse = 0;  // s [kg]
+    RigidBlocks rigid;
+    NodeBlocks nodes;
+
+    bool empty() const { return rigid.inverse.empty() && nodes.interface.nodes() == 0; }
+    // y += sign J v
+    void add_outflow(const SolidVelocities& v, double sign, std::span<double> y) const;
+    // s J^T x on the nodes, zero where they are held [kg m/s].
+    std::vector<Vec3> node_impulse(std::span<const double> x) const;
+    // v without x; of nodes that are kept: `from`.
+    SolidVelocities known_velocity() const;
+    // v at x; nodes that are kept stay as they are in `found`.
+    SolidVelocities velocity(std::span<const double> x, SolidVelocities found) const;
+    std::vector<Six<double>> rigid_velocity(std::span<const double> x) const;
+    // y += s J S^-1 J^T x, of nodes that are eliminated; and of rigid bodies, with the product of x and that.
+    void add_eliminated_nodes(std::span<const double> x, std::span<double> y) const;
+    double add_rigid(std::span<const double> x, std::span<double> y) const;
+    // What multigrid needs to know: rank-6 terms and links to the ground that stand for S^-1.
+    LowRank<double> rank_six_terms(std::int64_t slots) const;
+    std::vector<GroundLink> ground_links() const;
+};
+
+}  // namespace flotsam
