@@ -7,6 +7,7 @@
 
 #include "fluid/grid/pressure_solver.h"
 #include "fluid/grid/pressure_stages.h"
+#include "fluid/grid/solid_interface.h"
 #include "fluid/grid/surface.h"
 #include "geometry/solid_shape.h"
 #include "near.h"
@@ -394,14 +395,54 @@ TEST_CASE("water at rest turns an immersed solid as a push at the middle of its 
 TEST_CASE("a pressure that is the same everywhere neither pushes nor turns a solid") {
     for (const SolidShape& shape : shapes()) {
         const Setting s({20, 20, 20}, shape, tilted, tilted, 0.01);
-        const Field<double> phi(s.tiling, -1), potential(s.tiling, 1000);
+        const Field<double> phi(s.tiling, -1);
         const PressureSystem system = pressure_system(s.domain, phi, {}, 1000, s.obstacles);
-        const SolidLoad load = interface_loads(system, potential, 0.01).solids[0];
+        const std::vector<double> x(system.network.value_count(), system.to_unknown(0.01));  // pi = 1000 Pa
+        const SolidLoad load = interface_loads(system, x, 0.01).solids[0];
         const double all = 1000 * load.wetted_area;
         CHECK(all > 1000 * 0.2);  // the smallest has 0.33 m^2
         CHECK(length(load.force) < 1e-12 * all);
         CHECK(length(load.torque) < 1e-12 * all);
     }
+}
+
+TEST_CASE("two patches in one cell feel the pressure of their own piece of it, in the loads and in J alike") {
+    // A cell in which the box's surface gets a second piece of liquid, as if a sheet lay there.
+    Setting s({16, 16, 16}, solid_box({0.25, 0.25, 0.25}), {{0.5, 0.5, 0.5}, {}}, {{0.5, 0.5, 0.5}, {}},
+              0.01);
+    const Int3 c{12, 8, 8};
+    const std::int64_t cell = s.tiling->find(c);
+    ObstaclePatch left{0, cell, c, {0.75, 0, 0}, s.domain.cell_center(c), {}};
+    ObstaclePatch right = left;
+    right.area = {-0.75, 0, 0};
+    right.piece = 0;
+    s.obstacles.patches = {left, right};
+    PressureSystem system = pressure_system(s.domain, Field<double>(s.tiling, -1), {}, 1000, s.obstacles);
+    ListedNodes<double> listed;
+    listed.cell = {c};
+    listed.ground = {0};
+    listed.links = {{0, system.network.tiling().find(c + unit(0)), 0.5}};
+    system.network.list(listed);
+    system.network.finish([&](std::int64_t, int) { return true; });
+
+    std::vector<double> x(system.network.value_count(), 5 * system.to_unknown(0.01));
+    x[system.network.first_listed()] = 2 * system.to_unknown(0.01);  // 5000 Pa on the left, 2000 on the right
+    const double h = s.domain.h;
+    const SolidLoad load = interface_loads(system, x, 0.01).solids[0];
+    CHECK(load.force.x == near(0.75 * h * h * 3000).relative(1e-12));
+    CHECK(load.force.y == 0);
+
+    std::vector<Pocket> sealed;
+    const BodyInertia body{0, {0.5, 0.5, 0.5}, {1, 1, 1}, {}};
+    const RigidBlocks rigid = rigid_blocks(system, {body}, 0.01, sealed);
+    const Six<double> gathered = rigid.interface.gather(x)[0];
+    CHECK(impulse_scale(system) * gathered[0] == near(load.force.x * 0.01).relative(1e-12));
+    SolidSystem solids;
+    solids.rigid = rigid;
+    std::vector<double> outflow(system.network.value_count(), 0.0);
+    solids.add_outflow({.rigid = {{2, 0, 0, 0, 0, 0}}, .nodes = {}}, 1, outflow);
+    CHECK(outflow[system.network.tiling().find(c)] == 1.5);
+    CHECK(outflow[system.network.first_listed()] == -1.5);
 }
 
 TEST_CASE("a side wall that water stands against pushes back with the triangle of its pressure") {

@@ -246,7 +246,7 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
         for (; next < shares.size() && shares[next].patch == std::int64_t(p); ++next) {
             const Share& share = shares[next];
             if (o.node_patches.size() == first || o.node_patches.back().node != share.node) {
-                o.node_patches.push_back({number, patch.cell, patch.at, share.node, {}, {}, {}});
+                o.node_patches.push_back({number, patch.cell, patch.at, share.node, {}, {}, {}, patch.piece});
                 size.push_back(0);
             }
             NodePatch& entry = o.node_patches.back();
@@ -268,8 +268,14 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
         for (int k = 0; k < 3; ++k)
             for (int n = 0; n < 4; ++n)
                 if (const double w = place.weight[k] * obstacle.nodes->weight[corner[k]][n]; w != 0)
-                    o.node_patches.push_back(
-                        {number, patch.cell, patch.at, obstacle.nodes->node[corner[k]][n], rest * w, {}, {}});
+                    o.node_patches.push_back({number,
+                                              patch.cell,
+                                              patch.at,
+                                              obstacle.nodes->node[corner[k]][n],
+                                              rest * w,
+                                              {},
+                                              {},
+                                              patch.piece});
     }
 }
 

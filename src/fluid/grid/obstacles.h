@@ -70,6 +70,7 @@ struct ObstaclePatch {
     // out of the cell is the arm of the centre times the area, and this.
     Vec3 curl{};
     bool film = false;  // between the solid and a side of the domain: that side holds what pushes the solid
+    int piece = -1;     // the listed unknown of the pressure that it bounds; -1: its cell's
 };
 
 // What a node of an elastic solid has to do with a cell: the part of the solid's surface there, each place
@@ -82,6 +83,7 @@ struct NodePatch {
     Vec3 area;                   // as ObstaclePatch's
     std::array<Vec3, 3> moment;  // as ObstaclePatch's
     Vec3 exact;  // the area before faces were clamped: by it a constant pressure turns and bends nothing
+    int piece = -1;  // as ObstaclePatch's
 };
 
 struct Obstacles {

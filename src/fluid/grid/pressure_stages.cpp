@@ -196,7 +196,7 @@ void subtract_gradient(const PressureSystem& system, std::vector<double> x, doub
         const TileView<double> distance(system.phi, phi_slot(system, tile)), here(unknown, tile);
         const bool plain = system.network.plain(tile);
         system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int local, std::int64_t) {
-            potential[n] = system.density * (here[local] / to_unknown + system.datum);
+            potential[n] = system.potential(here[local], to_unknown);
             if (plain) {
                 for (int axis = 0; axis < 3; ++axis) {
                     u[axis][n] -= here[local] - here.lower(local, axis);
@@ -251,28 +251,31 @@ double largest_divergence(const PressureSystem& system, const Field<double>& sou
     });
 }
 
-InterfaceLoads interface_loads(const PressureSystem& system, const Field<double>& potential, double dt) {
+InterfaceLoads interface_loads(const PressureSystem& system, const std::vector<double>& x, double dt) {
     const Domain& domain = *system.domain;
     const Obstacles& obstacles = *system.obstacles;
     const Tiling& tiling = system.network.tiling();
+    const double to_unknown = system.to_unknown(dt);
     InterfaceLoads loads;
     loads.wall_impulse = sum_over_tiles<Vec3>(tiling, tile_grain, [&](std::int64_t tile) {
         Vec3 impulse;
         if (system.network.plain(tile)) return impulse;
-        system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t n, int, std::int64_t) {
+        system.for_each_liquid_cell(tile, [&](Int3 c, std::int64_t, int local, std::int64_t slot) {
+            const double pi = system.potential(x[slot * block + local], to_unknown);
             for (int side = 0; side < 6; ++side) {
                 const int axis = side / 2;
                 const bool at_side = side % 2 ? c[axis] == domain.cells[axis] - 1 : c[axis] == 0;
-                if (at_side && !domain.open(side)) impulse += side_impulse(system, c, side, potential[n], dt);
+                if (at_side && !domain.open(side)) impulse += side_impulse(system, c, side, pi, dt);
             }
         });
         return impulse;
     });
     loads.solids.resize(obstacles.list.size());
     for (const ObstaclePatch& patch : obstacles.patches) {
-        const std::int64_t cell = felt_cell(system, patch);
-        if (cell < 0) continue;
-        const double p = potential[cell] + system.density * dot(system.gravity, patch.center);
+        const std::int64_t unknown = felt_unknown(system, patch);
+        if (unknown < 0) continue;
+        const double pi = system.potential(x[unknown], to_unknown);
+        const double p = pi + system.density * dot(system.gravity, patch.center);
         bool at_surface = false;
         for (int side = 0; side < 6; ++side) {
             const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
@@ -282,13 +285,12 @@ InterfaceLoads interface_loads(const PressureSystem& system, const Field<double>
         // All of it counts, as in the solve, whether the solid gives way or not: what one side takes the
         // other gives. pi is constant in a cell; the weight of the water in p is integrated over the patch
         // exactly.
-        const Vec3 force =
-            potential[cell] * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
+        const Vec3 force = pi * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
         SolidLoad& load = loads.solids[patch.obstacle];
         load.force += force;
         if (patch.film) loads.wall_impulse += force * dt;
         load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force) +
-                       potential[cell] * domain.h * domain.h * patch.curl;
+                       pi * domain.h * domain.h * patch.curl;
         // Below zero at the surface the patch lies above it and is dry; deeper down that is suction.
         if (p >= 0 || !at_surface) load.wetted_area += length(patch.area) * domain.h * domain.h;
     }
@@ -300,9 +302,9 @@ LiquidUpdate apply_pressure(const PressureSystem& system, const Field<double>& s
                             double dt, std::vector<double> x, MacGrid& u) {
     LiquidUpdate update;
     set_lowest_pressure(system, sealed, dt, x);
+    update.loads = interface_loads(system, x, dt);
     subtract_gradient(system, std::move(x), dt, u, update.potential, update.changed);
     update.largest_divergence = largest_divergence(system, source, u, beside_movables);
-    update.loads = interface_loads(system, update.potential, dt);
     return update;
 }
 

@@ -1,6 +1,6 @@
 // The stages of a pressure solve: plain functions of plain data, each called once by whoever solves.
 //
-//   right_hand_side -> (solve) -> subtract_gradient -> interface_loads, largest_divergence
+//   right_hand_side -> (solve) -> interface_loads, subtract_gradient -> largest_divergence
 //
 // Matrix, right-hand side, gradient and loads read the same faces (PressureSystem::face).
 #pragma once
@@ -55,7 +55,7 @@ struct InterfaceLoads {
     Vec3 wall_impulse;              // of the sides' pressure on the liquid [kg m/s]
     std::vector<SolidLoad> solids;  // of the pressure on each obstacle
 };
-InterfaceLoads interface_loads(const PressureSystem& system, const Field<double>& potential, double dt);
+InterfaceLoads interface_loads(const PressureSystem& system, const std::vector<double>& x, double dt);
 
 // The pressure acts on the liquid and on its surroundings: the last three stages in a row.
 struct LiquidUpdate {

@@ -51,6 +51,7 @@ struct PressureSystem {
     std::vector<Pocket> sealed;  // those that no free surface reaches
 
     double to_unknown(double dt) const { return dt / domain->h; }  // of pi / rho - datum
+    double potential(double x, double to_unknown) const { return density * (x / to_unknown + datum); }  // pi
 
     // The face between cell `c`, whose distance is `here`, and the next one along an axis, whose distance is
     // `beyond`.

@@ -54,7 +54,6 @@ RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyIne
     RigidBlocks rigid;
     if (bodies.empty()) return rigid;
     const double h = system.domain->h, to_impulse = impulse_scale(system);
-    const Tiling& tiling = system.network.tiling();
     std::vector<int> body_of(system.obstacles->list.size(), -1);
     for (std::size_t b = 0; b < bodies.size(); ++b) body_of[bodies[b].obstacle] = int(b);
     std::vector<ModeEntry<double>> entries;
@@ -62,15 +61,16 @@ RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyIne
     rigid.push.resize(bodies.size());
     for (const ObstaclePatch& patch : system.obstacles->patches) {
         const int b = body_of[patch.obstacle];
-        if (b < 0 || felt_cell(system, patch) < 0) continue;
+        if (b < 0 || felt_unknown(system, patch) < 0) continue;
         const Vec3 arm = patch.center - bodies[b].center;
         // What is known of pi beforehand: the datum and the weight of the water.
         const Vec3 weight = hydrostatic_force(system, patch) * dt;
         const Vec3 turning = cross(arm, patch.area) + patch.curl;
         const double datum = system.density * system.datum * h * h * dt;
         add(rigid.push[b], weight + datum * patch.area, cross(arm, weight) + datum * turning);
-        if (system.phi[patch.cell] >= 0) continue;
-        entries.push_back({std::uint32_t(tiling.find(patch.at)), b, {}});
+        const std::int64_t unknown = bounded_unknown(system, patch);
+        if (unknown < 0) continue;
+        entries.push_back({std::uint32_t(unknown), b, {}});
         add(entries.back().flux, patch.area, turning);
     }
     std::erase_if(sealed, [&](const Pocket& pocket) { return gives_way(pocket, system, bodies, entries); });
@@ -91,15 +91,14 @@ RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyIne
 
 NodeInterface node_interface(const PressureSystem& system, std::int64_t nodes, double dt) {
     const double h = system.domain->h;
-    const Tiling& tiling = system.network.tiling();
     std::vector<InterfaceEntry> entries;
     NodeInterface interface { {}, std::vector<Vec3>(nodes) };
     for (const NodePatch& patch : system.obstacles->node_patches) {
-        if (felt_cell(system, patch) < 0) continue;
+        if (felt_unknown(system, patch) < 0) continue;
         const double datum = system.density * system.datum * h * h;
         interface.known[patch.node] += dt * (hydrostatic_force(system, patch) + datum * patch.exact);
-        if (system.phi[patch.cell] < 0)
-            entries.push_back({std::uint32_t(tiling.find(patch.at)), patch.node, patch.area});
+        if (const std::int64_t unknown = bounded_unknown(system, patch); unknown >= 0)
+            entries.push_back({std::uint32_t(unknown), patch.node, patch.area});
     }
     interface.map = InterfaceMap(system.network.slot_count(), nodes, std::move(entries));
     return interface;

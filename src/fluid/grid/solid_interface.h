@@ -12,16 +12,23 @@
 
 namespace flotsam {
 
-// The cell whose pressure a patch feels, in phi's tiling, or -1: its own, if that is liquid; one beside it
-// where the solid all but fills the patch's own.
+// The unknown of the liquid that a patch bounds, or -1 where that is no liquid: a listed piece, or its cell.
 template <class AnyPatch>
-std::int64_t felt_cell(const PressureSystem& system, const AnyPatch& patch) {
-    if (system.phi[patch.cell] < 0) return patch.cell;
-    if (system.obstacles->open_volume[patch.cell] > 0) return -1;
+std::int64_t bounded_unknown(const PressureSystem& system, const AnyPatch& patch) {
+    if (patch.piece >= 0) return system.network.first_listed() + patch.piece;
+    return system.phi[patch.cell] < 0 ? system.network.tiling().find(patch.at) : -1;
+}
+
+// The unknown whose pressure a patch feels, or -1: the one it bounds, or that of a cell beside it where the
+// solid all but fills the patch's own.
+template <class AnyPatch>
+std::int64_t felt_unknown(const PressureSystem& system, const AnyPatch& patch) {
+    const std::int64_t own = bounded_unknown(system, patch);
+    if (own >= 0 || system.obstacles->open_volume[patch.cell] > 0) return own;
     for (int side = 0; side < 6; ++side) {
         const Int3 beside = patch.at + unit(side / 2) * (side % 2 ? 1 : -1);
         if (system.domain->has_cell(beside) && system.phi(beside) < 0)
-            return system.phi.tiling().find(beside);
+            return system.network.tiling().find(beside);
     }
     return -1;
 }
