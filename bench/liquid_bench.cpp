@@ -78,21 +78,28 @@ void bench_pressure(bool quick, const Report& report) {
         double iccg = 0;
         for (const std::string_view solver : {"iccg", "multigrid"}) {
             if (solver == "iccg" && n > 128) continue;  // minutes
-            Field<double> potential(tiling, 0), source(tiling, 0);
-            MacGrid u = start;
-            Stopwatch watch;
-            const PressureSystem system = pressure_system(domain, phi, {0, -9.81, 0}, 1000, obstacles);
-            const PressureUpdate result =
-                solve_pressure(system, source, 0.01, {solver_named(solver), {1e-10, 0, 5000}}, u, potential);
-            const double ns = 1e6 * watch.lap() / cells;
+            const Field<double> potential(tiling, 0), source(tiling, 0);
+            const SolverSettings settings{solver_named(solver), {1e-10, 0, 5000}};
+            double ns = 1e300;
+            int iterations = 0;
+            // The best of three: what else the machine does lengthens some.
+            for (int repeat = 0; repeat < (solver == "iccg" ? 1 : 3); ++repeat) {
+                MacGrid u = start;
+                Stopwatch watch;
+                const PressureSystem system = pressure_system(domain, phi, {0, -9.81, 0}, 1000, obstacles);
+                const PressureUpdate result = solve_pressure(system, source, 0.01, settings, u, potential);
+                ns = std::min(ns, 1e6 * watch.lap() / cells);
+                iterations = result.solve.iterations;
+            }
             report({fmt::format("{} {}^3, time per liquid cell", solver, n), ns, "ns", iccg, "iccg"});
-            report({fmt::format("{} {}^3, iterations", solver, n), double(result.solve.iterations), "1"});
+            report({fmt::format("{} {}^3, iterations", solver, n), double(iterations), "1"});
             if (solver == "iccg") iccg = ns;
             if (solver == "multigrid") {
+                const PressureSystem system = pressure_system(domain, phi, {0, -9.81, 0}, 1000, obstacles);
                 report({fmt::format("multigrid {}^3, solver memory per liquid cell", n),
                         double(solver_memory(system.network)) / cells, "B"});
                 // What an iteration must move at least: see docs/solver.md.
-                const double bytes = 200.0 * result.solve.iterations;
+                const double bytes = 200.0 * iterations;
                 report({fmt::format("multigrid {}^3, share of bandwidth", n), bytes / (1e-9 * ns) / bandwidth,
                         "1"});
             }

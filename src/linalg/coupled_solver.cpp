@@ -23,7 +23,7 @@ EliminatedSolve::EliminatedSolve(const Network<double>& network, const SolidSyst
     if (goal_.nothing_to_solve())
         std::fill(x.begin(), x.end(), 0.0);
     else
-        at_.emplace(space_, space_.zero(), 0), at_->residual = find_residual(at_->r);
+        at_.emplace(space_, space_.zero(), 0), at_->residual = find_residual();
 }
 
 double EliminatedSolve::apply(const TileVector<double>& v, TileVector<double>& y) {
@@ -34,16 +34,15 @@ double EliminatedSolve::apply(const TileVector<double>& v, TileVector<double>& y
     return space_.dot(v, y);
 }
 
-double EliminatedSolve::find_residual(TileVector<double>& r) {
-    TileVector<double> at = space_.zero(), y = space_.zero();
-    std::copy(x_.begin(), x_.end(), at.begin());
-    (void)apply(at, y);
-    return std::sqrt(space_.residual(r, b_, y));
+double EliminatedSolve::find_residual() {
+    std::copy(x_.begin(), x_.end(), at_->p.begin());
+    (void)apply(at_->p, at_->q);
+    return std::sqrt(space_.residual(at_->r, b_, at_->q));
 }
 
 void EliminatedSolve::run(const krylov::Goal& goal) {
     if (!at_) return;
-    // The preconditioner finds r in single precision where the space has put it.
+    // TileSpace has already stored r in single precision where the preconditioner reads it.
     const auto cycle_on_r = [&](const TileVector<double>&, TileVector<float>&) { return multigrid_.cycle(); };
     const auto matrix = [&](const TileVector<double>& v, TileVector<double>& y) { return apply(v, y); };
     (void)krylov::conjugate_gradients(space_, matrix, cycle_on_r, x_, multigrid_.correction(), *at_, goal);
@@ -59,15 +58,15 @@ SolveReport EliminatedSolve::finish() {
     if (!std::isfinite(goal_.norm)) return {.residual = goal_.norm};
     if (!at_) return {.converged = true};
     run(goal_);
-    return goal_.report(find_residual(at_->r), at_->iterations);
+    return goal_.report(find_residual(), at_->iterations);
 }
 
 namespace {
 
 constexpr std::int64_t grain = 8192;
-// How exact S^-1 is within an iteration. Less exact, more iterations are needed.
+// Accuracy of S^-1 within an iteration. A rougher one needs more iterations.
 constexpr double rough = 0.3;
-// Directions that are kept before starting again.
+// Directions that are kept before a restart.
 constexpr int most_directions = 40;
 
 // to += s v
@@ -82,7 +81,7 @@ struct PairSpace {
         std::vector<double> x;
         std::vector<Vec3> d;
     };
-    struct Direction {  // what the preconditioner makes of one
+    struct Direction {  // a preconditioned vector
         std::vector<float> x;
         std::vector<Vec3> d;
     };
@@ -90,7 +89,8 @@ struct PairSpace {
         std::span<double> x;
         std::span<Vec3> d;
     };
-    double weight = 1;  // of what is left of d's equation: squared ratio of both sides' sizes
+    double weight =
+        1;  // of the residual of d's equation: squared ratio of the sizes of both right-hand sides
 
     static double dot_x(std::span<const double> a, std::span<const double> c) {
         return fixed_sum<double>(std::ssize(a), grain, [&](std::int64_t n) { return a[n] * c[n]; });
@@ -124,7 +124,7 @@ SolveReport solve_keeping_nodes(const Network<double>& network, const SolidSyste
     std::vector<Vec3> push = solids.nodes.push, w(d.size()), given(d.size());
     momentum.hold(push);
     momentum.hold(d);
-    // What is not kept: the network and the rigid bodies.
+    // The operator without the kept nodes: the network and the rigid bodies.
     const auto apply_known = [&](const TileVector<double>& v, std::vector<double>& y) {
         (void)apply(network, v, y);
         if (!solids.rigid.interface.empty()) (void)solids.add_rigid(v, y);
@@ -145,13 +145,14 @@ SolveReport solve_keeping_nodes(const Network<double>& network, const SolidSyste
         parallel_for(std::ssize(d), grain, [&](std::int64_t n) { r.d[n] = push[n] + w[n] - r.d[n]; });
         return r;
     };
-    // d from x.
+    // Solves for d at the present x.
     const auto invert = [&](double accuracy) {
         w = solids.node_impulse(x);
         add_scaled<Vec3, Vec3>(w, 1, push);
         momentum.invert(w, d, accuracy);
     };
-    // A cycle of multigrid, whose result gives S^-1 its right-hand side, and a part of A z.
+    // Preconditions v by a cycle of multigrid, whose result gives the right-hand side of S^-1. Returns z and
+    // A z.
     const auto expand = [&](const PairSpace::Vector& v) {
         PairSpace::Direction z{multigrid.precondition(v.x), std::vector<Vec3>(d.size())};
         PairSpace::Vector az{std::vector<double>(x.size()), std::vector<Vec3>(d.size())};
@@ -168,7 +169,7 @@ SolveReport solve_keeping_nodes(const Network<double>& network, const SolidSyste
         return std::pair{std::move(z), std::move(az)};
     };
 
-    // What d is without x says how large the right-hand side is.
+    // d at x = 0 gives the size of the right-hand side.
     std::vector<Vec3> free(d.begin(), d.end());
     momentum.invert(push, free, 0.03);
     std::vector<double> flux(x.size(), 0.0);

@@ -13,8 +13,8 @@
 
 namespace flotsam {
 
-// Conjugate gradients on the Schur complement (A + s J S^-1 J^T) x = b. They can be left at a rough solution,
-// which tells whether another right-hand side is wanted, and taken up again.
+// Conjugate gradients on the Schur complement (A + s J S^-1 J^T) x = b. They can stop at a rough solution,
+// which may show that another right-hand side is needed, and continue from there.
 class EliminatedSolve {
   public:
     // `x` is the first guess and the result, in tile order and zero where there is no unknown, as `b`. All of
@@ -22,17 +22,18 @@ class EliminatedSolve {
     EliminatedSolve(const Network<double>& network, const SolidSystem& solids, Multigrid& multigrid,
                     std::span<const double> b, std::span<double> x, const SolveTolerance& tolerance);
 
-    // Until the residual is `relative` times |b|, or as small as the tolerance asks for.
+    // Iterates until the residual is `relative` times |b|, or meets the tolerance.
     void improve(double relative);
     SolveReport finish();
-    // As far as conjugate gradients know it, relative to |b|.
+    // The residual that conjugate gradients carry along, relative to |b|.
     double residual() const { return at_ ? at_->residual / goal_.norm : 0; }
     int iterations() const { return at_ ? at_->iterations : 0; }
 
   private:
     void run(const krylov::Goal& goal);
     double apply(const TileVector<double>& v, TileVector<double>& y);
-    double find_residual(TileVector<double>& r);  // r = b - A x; returns its norm
+    // r = b - A x; returns its norm. Overwrites p and q: only before the first iteration or after the last.
+    double find_residual();
 
     const Network<double>& network_;
     const SolidSystem& solids_;
@@ -44,12 +45,12 @@ class EliminatedSolve {
     std::optional<krylov::ConjugateDirections<TileSpace>> at_;  // none where there is nothing to solve
 };
 
-// Flexible GMRES [Saad93] on x and d = v - from of the nodes, which stay among the unknowns: a cycle of
-// `multigrid`, then S^-1 roughly. Eliminating d would take S^-1 to nearly the accuracy of the result in every
-// iteration; kept, it takes a third: what is left over goes back into the residual. `b` is less what the
-// solids' known velocity does. x and d are first guesses and results; at the end d is found from x to 1e-10.
-// The tolerance is that of x, relative to b less what d is without x. Sums in fixed order: the same bits on
-// any number of threads.
+// Flexible GMRES [Saad93] on x and the nodes' d = v - from, which stays among the unknowns. The
+// preconditioner is a cycle of `multigrid`, then a rough S^-1. Eliminating d would need S^-1 to nearly the
+// accuracy of the result in every iteration; with d kept, an accuracy of 0.3 is enough, because the error
+// goes back into the residual. `b` excludes the outflow due to the solids' known velocity. x and d are first
+// guesses and results; at the end d is found from x to 1e-10. The tolerance is for the equation of x,
+// relative to b - J d at x = 0. Sums in fixed order: the same bits on any number of threads.
 SolveReport solve_keeping_nodes(const Network<double>& network, const SolidSystem& solids,
                                 Multigrid& multigrid, std::span<const double> b, std::span<double> x,
                                 std::span<Vec3> d, const SolveTolerance& tolerance);

@@ -15,10 +15,10 @@ PressureSolver::PressureSolver(const PressureSystem& system, std::vector<Pocket>
                            solids.ground_links());
 }
 
-void PressureSolver::begin(const SolidSystem& solids, const std::vector<double>& b, std::vector<double>& x) {
+void PressureSolver::begin(const SolidSystem& solids, std::vector<double> b, std::vector<double>& x) {
     solids_ = &solids;
     x_ = &x;
-    rhs_ = b;
+    rhs_ = std::move(b);
     solids.add_outflow(solids.known_velocity(), -1, rhs_);
     removed_flux_ = remove_net_flux(sealed_, rhs_) * system_.domain->h * system_.domain->h;
     if (iteration_) iterations_ += iteration_->iterations();  // of a solve that was left
@@ -91,11 +91,11 @@ PressureUpdate solve_pressure(const PressureSystem& system, const Field<double>&
     PressureUpdate update;
     add_density_force(system, dt, u);
     stop_at_closed_sides(u, *system.domain);
-    const std::vector<double> b = right_hand_side(system, source, u, dt);
+    std::vector<double> b = right_hand_side(system, source, u, dt);
     std::vector<double> x = first_guess(system, guess, dt);
     Stopwatch watch;
     PressureSolver solver(system, std::move(sealed), solids, settings, dt);
-    solver.begin(solids, b, x);
+    solver.begin(solids, std::move(b), x);
     update.solve = solver.finish();
     update.solve.milliseconds = watch.lap();
     update.velocity = solver.velocity();

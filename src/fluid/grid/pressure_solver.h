@@ -22,7 +22,7 @@ class PressureSolver {
 
     // Starts a solve of A x + J v = b. `x` is the first guess and the result; solids and x must outlive the
     // solve.
-    void begin(const SolidSystem& solids, const std::vector<double>& b, std::vector<double>& x);
+    void begin(const SolidSystem& solids, std::vector<double> b, std::vector<double>& x);
     // A rough solution can be looked at on the way, with some solvers.
     bool can_pause() const { return iteration_.has_value(); }
     void improve(double relative);
