@@ -1,5 +1,5 @@
-// FLOTSAM_CHECK: a bug of ours. It prints the expression, its place and how to reproduce the step, then
-// aborts the run; what was written to disk stays good. A user's mistake is a UserError instead.
+// FLOTSAM_CHECK: fails only through a bug of ours. It prints the expression, its place and how to reproduce
+// the step, then aborts the run; files on disk stay valid. A user's mistake is a UserError instead.
 #pragma once
 
 #include <stdexcept>
@@ -7,17 +7,17 @@
 
 namespace flotsam {
 
-// A mistake in what the user gave us: the message says where, what and what to do about it.
+// A mistake in the user's input: the message says where and what it is, and what to do about it.
 struct UserError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// The disk, not the user and not us: full, read-only, unreadable.
+// A failure of the disk, not of the user or the program: full, read-only, unreadable.
 struct IoError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// The disk does not take or give any more, whichever file it is: going on with the next file is useless.
+// The disk fails for every file: continuing with the next file is useless.
 struct DiskError : IoError {
     using IoError::IoError;
 };

@@ -9,8 +9,8 @@
 
 namespace flotsam {
 
-std::string to_text(double value);              // with as few digits as read back to the same number
-std::string rounded(double value, int digits);  // with so many, fewer where the rest is zero
+std::string to_text(double value);              // the fewest digits that read back as the same number
+std::string rounded(double value, int digits);  // at most this many digits, without trailing zeros
 inline std::string to_text(std::string_view value) { return std::string(value); }
 template <std::integral T>
 std::string to_text(T value) {

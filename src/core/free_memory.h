@@ -1,4 +1,4 @@
-// Memory that was freed, given back to the system.
+// Returns freed memory to the system.
 #pragma once
 
 #include <cstdlib>  // says whose library this is
@@ -8,8 +8,8 @@
 
 namespace flotsam {
 
-// The allocator keeps what was freed for later. After work that is done once, such as making a scene ready,
-// nobody will ask for as much again.
+// The allocator keeps freed memory for later. After work that is done once, such as preparing a scene, that
+// much will not be needed again.
 inline void return_free_memory() {
 #ifdef __GLIBC__
     malloc_trim(0);

@@ -1,4 +1,4 @@
-// A fast 64-bit hash of bytes, for finding damage in files and for comparing states. Not against forgery.
+// A fast 64-bit hash of bytes, for detecting damaged files and for comparing states. Not cryptographic.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class Hasher {
         Hasher last = *this;
         std::memset(last.pending_.data() + pending_size_, 0, pending_.size() - pending_size_);
         last.absorb(last.pending_.data());
-        std::uint64_t result = mix(length_);  // tells a zero at the end from no byte at the end
+        std::uint64_t result = mix(length_);  // distinguishes a zero at the end from no byte at the end
         for (const std::uint64_t lane : last.lanes_) result = mix(result ^ lane);
         return result;
     }

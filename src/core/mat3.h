@@ -46,7 +46,7 @@ struct Mat3 {
     }
 };
 
-// A tensor given in a body's axes, in world axes.
+// Transforms a tensor from a body's axes to world axes.
 inline Mat3 turned(const Mat3& tensor, const Rotation& r) {
     const Mat3 turn{r.row};
     return turn * tensor * turn.transposed();

@@ -47,8 +47,9 @@ void parallel_blocks(std::int64_t count, std::int64_t grain,
         return;
     }
 #ifdef __SANITIZE_THREAD__
-    // ThreadSanitizer cannot see how TBB's own binary synchronises and would report every loop. Plain threads
-    // it understands; the relaxed counter orders nothing, so that races between blocks stay visible.
+    // ThreadSanitizer cannot see how TBB's own binary synchronises and would report every loop. It
+    // understands plain threads; the relaxed counter orders nothing, so that races between blocks stay
+    // visible.
     std::atomic<std::int64_t> next{0};
     std::vector<std::thread> threads(std::min<std::int64_t>(blocks, std::max(2, thread_count())));
     for (std::thread& thread : threads)

@@ -1,5 +1,5 @@
-// Random numbers keyed by what they are for (a seed and a place), never by a hidden generator: the same bits
-// on any number of threads and after any restart.
+// Random numbers that are functions of a key (a seed and a place) instead of a hidden generator's state: the
+// same bits on any number of threads and after any restart.
 #pragma once
 
 #include <cstdint>

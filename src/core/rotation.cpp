@@ -32,8 +32,8 @@ Vec3 rotation_vector(const Rotation& r) {
     Vec3 axis{r.row[2].y - r.row[1].z, r.row[0].z - r.row[2].x, r.row[1].x - r.row[0].y};
     const double angle = std::atan2(0.5 * length(axis), cosine);
     if (angle > std::numbers::pi - 1e-3) {
-        // Near a half turn that vanishes. The symmetric part, cos + (1 - cos) a a^T, holds the axis up to its
-        // sign; its largest column is the safest.
+        // Near a half turn this vector vanishes. The symmetric part, cos + (1 - cos) a a^T, holds the axis up
+        // to its sign; its largest column is the safest.
         const Vec3 direction = axis;
         int largest = 0;
         for (int i = 1; i < 3; ++i)

@@ -40,19 +40,20 @@ struct Rotation {
     }
 };
 
-// A turn about a vector by its length, in radians; none for the zero vector.
+// Rotation about a vector by its length, in radians; the identity for the zero vector.
 Rotation rotation_by(Vec3 turn);
 
-// The nearest rotation to one that rounding has spoiled: many products in a row would stretch a body.
+// The nearest rotation to one with rounding errors: without this, many products in a row would stretch a
+// body.
 Rotation orthonormal(const Rotation& rotation);
 
-// The same turn as a unit quaternion x, y, z, w with w >= 0: what animation formats ask for.
+// The rotation as a unit quaternion x, y, z, w with w >= 0, as animation formats need it.
 std::array<double, 4> quaternion(const Rotation& rotation);
 
 // The axis of a rotation times its angle, which is at most pi.
 Vec3 rotation_vector(const Rotation& rotation);
 
-// Where a body is: body coordinates to world coordinates.
+// A rigid transformation from body coordinates to world coordinates.
 struct Pose {
     Vec3 position;
     Rotation rotation;
@@ -60,7 +61,7 @@ struct Pose {
     Vec3 to_body(Vec3 p) const { return rotation.inverse() * (p - position); }
 };
 
-// How fast a rigid body moves at one moment.
+// The velocity of a rigid body at one time.
 struct Twist {
     Vec3 velocity;  // of the body's position [m/s]
     Vec3 spin;      // about it [rad/s]

@@ -1,4 +1,4 @@
-// One path for saving, restoring and hashing state: whoever owns state lists it once to a StateVisitor.
+// One path for saving, restoring and hashing state: its owner lists it once to a StateVisitor.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace flotsam {
 
-// `ElementKind` names what an array holds, so that a state file can be read by other programs.
+// The type of an array's numbers, so that other programs can read a state file.
 enum class ElementKind { int32, int64, uint64, float32, float64 };
 
 constexpr std::size_t element_size(ElementKind kind) {

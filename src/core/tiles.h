@@ -1,5 +1,5 @@
-// Where values live: only in tiles of 8 x 8 x 8 cells that the liquid is near, so that cost follows the
-// liquid and not the box.
+// Sparse storage of grid values: only in tiles of 8 x 8 x 8 cells near the liquid, so that cost scales with
+// the liquid and not with the domain.
 //
 //   Tiling     which tiles exist now (built once a step, shared by every field of that step)
 //   Field<T>   one value per cell of those tiles; elsewhere it reads as its background value
@@ -8,7 +8,7 @@
 // indices run from 0 to n inclusive on every axis.
 //
 // A tile is also the unit in which a domain can be split among processes: each owns some tiles and keeps
-// copies of those around them, its halo. Loops and sums run over what is owned (for_each_tile, sum_over_tiles
+// copies of those around them, its halo. Loops and sums run over owned tiles (for_each_tile, sum_over_tiles
 // and the like), neighbours may be in the halo, and exchange() fills it after a field was written. On one
 // process everything is owned and exchange() does nothing.
 #pragma once
@@ -27,7 +27,7 @@ namespace flotsam {
 
 class Tiling;
 
-// Copies the values of halo tiles from those who own them.
+// Copies the values of halo tiles from the processes that own them.
 class HaloExchange {
   public:
     virtual ~HaloExchange() = default;
@@ -41,13 +41,13 @@ class Tiling {
 
     Tiling() : Tiling({1, 1, 1}, {}) {}
     // `cells` of the whole domain; `tiles`: coordinates (cell / 8) of the tiles that exist, in any order.
-    // `halo`: those that others own.
+    // `halo`: tiles that other processes own.
     Tiling(Int3 cells, std::vector<Int3> tiles, std::vector<Int3> halo = {},
            std::shared_ptr<const HaloExchange> exchange = nullptr);
 
     Int3 cells() const { return cells_; }  // of the whole domain
     std::int64_t tile_count() const { return static_cast<std::int64_t>(tiles_.size()); }
-    std::int64_t owned_count() const { return owned_; }  // the first so many
+    std::int64_t owned_count() const { return owned_; }  // owned tiles come first
     std::int64_t value_count() const { return tile_count() * cells_per_tile; }
     const std::vector<Int3>& tiles() const { return tiles_; }  // sorted by z, then y, then x; then the halo
     const HaloExchange* halo_exchange() const { return exchange_.get(); }
@@ -107,7 +107,7 @@ class Field {
         return values_[n];
     }
 
-    // By the index that Tiling::find or for_each_cell gives.
+    // Access by the index from Tiling::find or for_each_cell.
     T operator[](std::int64_t n) const { return values_[n]; }
     T& operator[](std::int64_t n) { return values_[n]; }
 
@@ -153,7 +153,7 @@ class TileView {
     T background_;
 };
 
-// Fills a field's halo, when neighbours shall read what was written.
+// Fills a field's halo after it was written, before neighbours are read.
 template <class T>
 void exchange(Field<T>& field) {
     const Tiling& tiling = field.tiling();

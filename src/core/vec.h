@@ -1,4 +1,4 @@
-// Small fixed vectors: the only vector type of the project's interfaces.
+// Vectors of three numbers: the only vector type of the project's interfaces.
 #pragma once
 
 #include <algorithm>

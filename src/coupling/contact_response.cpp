@@ -20,7 +20,7 @@ std::vector<Impulse> as_impulses(const std::vector<double>& n) {
         impulses.push_back({{n[i], n[i + 1], n[i + 2]}, {n[i + 3], n[i + 4], n[i + 5]}});
     return impulses;
 }
-// Makes impulses and their moments comparable: by what they do to a body.
+// Weights that make linear and angular impulses comparable, by their effect on a body.
 std::vector<double> impulse_weights(const std::vector<RigidBody>& bodies) {
     std::vector<double> weight;
     for (const RigidBody& body : bodies) {
@@ -55,16 +55,16 @@ ContactResponse::ContactResponse(const ContactShapes& shapes, const Scenario& sc
                                  const std::vector<double>& added_mass, double time, double dt)
     : joints_(&scenario.joints),
       dt_(dt),
-      // Of what gravity gives a body in a step; or of 1 m/s^2, where there is none.
+      // Relative to the velocity that gravity, or at least 1 m/s^2, gives a body in a step.
       tolerance_(1e-4 * std::max(length(scenario.gravity), 1.0) * dt),
       placed_(place_solids(scenario.solids, before, time, dt)),
-      // A light body may be thrown much further than its present speed tells.
+      // With a margin of a cell: a light body may move much further than its present speed suggests.
       contacts_(shapes.find(placed_, {{{}, scenario.domain.size()}, scenario.domain.closed_sides()}, dt,
                             scenario.domain.h)),
       heavy_(bodies),
       given_(bodies.size()),
       rounds_(impulse_weights(bodies)) {
-    // Not the inertia: a ball turns without the water.
+    // Inertia gets no added part: a ball turns without moving the water.
     for (std::size_t b = 0; b < heavy_.size(); ++b) heavy_[b].mass += added_mass[b];
 }
 

@@ -1,8 +1,8 @@
-// Contacts and joints of bodies that the liquid holds, agreed upon with the pressure within a step.
+// Contacts and joints of bodies in the liquid, iterated with the pressure within a step.
 //
-// The pressure is solved without them; their impulses are found for the velocities that came out, added to
-// what the bodies do without the pressure, and the pressure is solved again, until both agree
-// (docs/decisions/0007). The active set is theirs: which contacts press, and how much.
+// The pressure is solved without them; their impulses are found for the resulting velocities and added to the
+// bodies' motion without pressure, and the pressure is solved again, until both agree (docs/decisions/0007).
+// The active set belongs to them: which contacts press, and how much.
 #pragma once
 
 #include <optional>
@@ -16,39 +16,39 @@
 
 namespace flotsam {
 
-// An estimate of each body's added mass: half of what it displaces, as with a sphere, as far as its surface
-// is wet [kg].
+// An estimate of each body's added mass: half of the displaced mass, as for a sphere, times the wet share of
+// its surface [kg].
 std::vector<double> added_mass(const std::vector<RigidBody>& bodies, const Obstacles& obstacles,
                                const Field<double>& phi, const Domain& domain, double density);
 
 class ContactResponse {
   public:
     // `before` and `bodies`: in the middle of a step, at `time`, before and after forces other than pressure
-    // and contacts. Impulses are found for bodies that are heavier by their added mass. What is agreed upon
-    // does not depend on that, only how soon: a light body with its own mass alone gets too little of what it
-    // needs in each round.
+    // and contacts. Impulses are found for bodies with their added mass. The converged result does not depend
+    // on it, only the rate of convergence: with its own mass alone, a light body gets too small an impulse
+    // in each round.
     ContactResponse(const ContactShapes& shapes, const Scenario& scenario,
                     const std::vector<RigidBody>& before, const std::vector<RigidBody>& bodies,
                     const std::vector<double>& added_mass, double time, double dt);
 
     bool any() const { return !contacts_.empty() || !joints_->empty(); }
-    // Bodies move by `motion`, what was given so far included. Finds what should be given instead, and says
-    // whether that differs: then the pressure must be solved again.
+    // `motion` is the bodies' motion, including the impulses given so far. Revises these impulses and returns
+    // whether they changed: then the pressure must be solved again.
     bool revise(const std::vector<Twist>& motion);
 
-    // By how much they would still change how bodies move, 0 where that is no more than agreement asks for
+    // Residual: by how much they would still change the bodies' velocities, 0 if that is within the tolerance
     // [m/s].
     double disagreement(const std::vector<Twist>& motion) const;
 
-    // What contacts and joints have given to each body.
+    // Impulses of contacts and joints on each body.
     const std::vector<Impulse>& given() const { return given_; }
-    // Pushes apart what overlaps and closes open joints: poses only.
+    // Pushes overlapping bodies apart and closes open joints; changes poses only.
     void repair(std::vector<RigidBody>& bodies) const;
 
   private:
     struct Answer {
         ContactImpulses impulses;
-        double change;  // of how bodies move [m/s]
+        double change;  // of the bodies' velocities [m/s]
     };
     Answer ask(const std::vector<Twist>& motion) const;
 

@@ -12,17 +12,18 @@ namespace flotsam {
 
 namespace {
 
-// Solves beyond the first one in which cells may let go of solids or be filled again.
+// Solves beyond the first one in which cells may separate from solids or attach again.
 constexpr int most_separations = 8;
-// How exact a solution contacts look at first, relative to the right-hand side. It is enough to find them.
+// Relative residual of the solutions that contacts are first revised for; it is enough to find the active
+// set.
 constexpr double rough = 1e-3;
 
-// How often contacts may ask for another solve: after a look at a rough solution, and at an exact one.
+// How often contacts may ask for another solve: after a rough solution, and after an exact one.
 struct ContactRounds {
     int rough, exact;
 };
 
-// The liquid that takes part: cells that let go of solids are air, slits between bodies are left out.
+// The pressure system: separated cells are air, slits between bodies are left out.
 PressureSystem liquid_system(const CoupledProblem& problem, const Separation* separation) {
     const Scenario& scenario = problem.scenario;
     Field<double> phi = problem.phi;
@@ -44,23 +45,24 @@ std::vector<Twist> motion_of(const SolidVelocities& velocity) {
     return motion;
 }
 
-// The unknowns of the rounds for one choice of separating cells. Each has one writer: contacts revise what
-// they give, the elastic equation its node blocks and pushes; free_motion sums up what bodies do without the
-// pressure; the solver finds x and the solids' velocity.
+// The outer iteration for one set of separated cells. Each of its unknowns has one writer: contacts revise
+// their impulses, the elastic equation its node blocks and pushes; free_motion sums up the bodies' motion
+// without pressure; the solver finds x and the solids' velocity.
 class Rounds {
   public:
     Rounds(const CoupledProblem& problem, const PressureSystem& system, WetElastic* elastic)
         : problem_(problem), system_(system), elastic_(elastic) {
         if (!problem.bodies.empty())
-            // Before gravity: what a body at rest gains in a step is not an approach to rebound from.
+            // Bodies before gravity: the velocity that a body at rest gains in a step is not an approach to
+            // rebound from.
             contacts_.emplace(*problem.shapes, problem.scenario, problem.before, problem.bodies,
                               added_mass(problem.bodies, problem.obstacles, problem.phi,
                                          problem.scenario.domain, problem.scenario.liquid.density),
                               problem.time, problem.dt);
     }
 
-    // Linearises the solids, solves, lets contacts and elastic bodies judge, and repeats until both agree or
-    // rounds run out. False where the elastic equation has no solution.
+    // Linearises the solids, solves, revises contacts and elastic bodies, and repeats until both agree or the
+    // limit is reached. False where the elastic equation has no solution.
     bool run(const MacGrid& u, const Field<double>& potential);
 
     SolveReport solve;
@@ -86,7 +88,7 @@ class Rounds {
     std::optional<ContactResponse> contacts_;
 };
 
-// What the bodies do without the pressure: by forces, contacts and elastic bodies.
+// The bodies' motion without pressure: by forces, contacts and elastic bodies.
 void Rounds::free_motion() {
     for (std::size_t b = 0; b < problem_.bodies.size(); ++b) {
         RigidBody body = problem_.bodies[b];
@@ -96,8 +98,8 @@ void Rounds::free_motion() {
     }
 }
 
-// One linear solve after the other, each from where the last one ended, until contacts have nothing to change
-// in the motion that comes out. Says whether they had.
+// Repeats the linear solve, each time from the last result, until contacts no longer change the resulting
+// motion. Returns whether they converged.
 bool Rounds::solve_with_contacts(PressureSolver& solver, const std::vector<double>& b, ContactRounds rounds) {
     const bool asks = contacts_ && contacts_->any();
     for (;;) {
@@ -116,8 +118,8 @@ bool Rounds::solve_with_contacts(PressureSolver& solver, const std::vector<doubl
     }
 }
 
-// Elastic bodies take what a solve gave, or a share of the way from the solve before. Whether that changed
-// their equation: where they touch something, how far they turn, what they push.
+// Elastic bodies take the result of a solve, or part of the step to it from the result before. Returns
+// whether that changed their equation: their contacts, rotations, or pushes on rigid bodies.
 bool Rounds::elastic_goes_on(const std::vector<double>& last_x, const std::vector<Vec3>& last_nodes) {
     const auto [again, share] = elastic_->take(solids.node_impulse(x), velocity.nodes);
     if (share < 1) {
@@ -158,7 +160,7 @@ bool Rounds::run(const MacGrid& u, const Field<double>& potential) {
         rounds = {0, std::min(2, most)};
         if (!elastic_->linearize(settings, solids.nodes)) return false;
     }
-    // Should elastic bodies have pushed rigid ones after the last solve, nothing of it is lost.
+    // Includes pushes of elastic bodies on rigid ones that were found after the last solve.
     free_motion();
     velocity.rigid = solids.rigid_velocity(x);
     removed_flux = solver.removed_flux();

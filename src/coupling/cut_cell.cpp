@@ -22,7 +22,7 @@ namespace flotsam {
 
 namespace {
 
-// How a body moves once friction has acted on it: V' = V + W (f - D (V' - V)), W its inverse mass.
+// A body's motion after implicit friction: V' = V + W (f - D (V' - V)), W its inverse mass.
 Twist after_drag(const RigidBody& body, const Drag& drag) {
     using Matrix = Eigen::Matrix<double, 6, 6>;
     const Vec3 inverse = inverse_mass(body);
@@ -44,7 +44,7 @@ Twist after_drag(const RigidBody& body, const Drag& drag) {
             motion.spin + Vec3{change(3), change(4), change(5)}};
 }
 
-// A motion of a body's centre, seen from its pose's position.
+// Converts a motion about a body's centre to one about its pose's position.
 Twist seen_from_pose(const RigidBody& body, const Twist& motion) {
     return {motion.at(pose_of(body).position - body.center), motion.spin};
 }
@@ -87,7 +87,7 @@ double CutCell::stable_dt(const World& world, const Scenario& scenario) const {
 std::shared_ptr<const MeshSurface> CutCell::surface_of(const Solid& solid, TriangleMesh mesh) {
     for (const KeptSurface& kept : kept_surfaces_)
         if (kept.solid == &solid && kept.surface->mesh().vertices == mesh.vertices) return kept.surface;
-    // A step looks at its start, middle and end, and the next one begins where it ended.
+    // A step needs the surfaces at its start, middle and end, and the next one starts at that end.
     const auto same = [&](const KeptSurface& kept) { return kept.solid == &solid; };
     if (std::count_if(kept_surfaces_.begin(), kept_surfaces_.end(), same) >= 3)
         kept_surfaces_.erase(std::find_if(kept_surfaces_.begin(), kept_surfaces_.end(), same));
@@ -106,7 +106,8 @@ std::shared_ptr<const SurfaceNodes> CutCell::nodes_of(const std::vector<ElasticB
 
 namespace {
 
-// In two dimensions an elastic body is as thick as the slab; particles shall not see its front and back.
+// In 2D an elastic body is as thick as the slab; it is stretched so that particles never meet its front and
+// back.
 TriangleMesh through_slab(TriangleMesh mesh, const Domain& domain) {
     if (domain.flat())
         for (Vec3& v : mesh.vertices) v.z += 100 * (v.z - 0.5 * domain.h);
@@ -165,7 +166,7 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Ins
     parallel_for(std::ssize(list), 1, [&](std::int64_t s) {
         const Solid& solid = scenario.solids[s];
         Obstacle& obstacle = list[s];
-        // What bodies do is for the solve to find out.
+        // The motion of rigid and elastic bodies is unknown before the solve.
         if (solid.motion != Motion::rigid && solid.motion != Motion::elastic)
             obstacle.motion = twist_between(obstacle.after, pose_at(solid, until.time + dt), dt);
         obstacle.underflowed = solid.motion == Motion::rigid;
@@ -215,7 +216,7 @@ void CutCell::start(World& world, const Scenario& scenario) {
 
 namespace {
 
-// The solids on their way through a step.
+// State of the solids during a step.
 struct SolidStep {
     bool wet = false;                           // elastic bodies take part in the liquid's solve
     std::vector<RigidBody> halfway;             // in the middle of the step, before forces
@@ -225,8 +226,8 @@ struct SolidStep {
     std::vector<SolidImpulse> friction;         // of the liquid on each solid
 };
 
-// Half of the way with last step's velocity. Elastic bodies without liquid go all the way by themselves; what
-// they do to rigid ones is among the forces on those [Zarifi17 Alg. 2].
+// Moves solids by half a step with the last step's velocity. Without liquid, elastic bodies take the whole
+// step by themselves, and their pushes are among the forces on rigid ones [Zarifi17 Alg. 2].
 SolidStep drift_solids(const World& now, World& next, const StepContext& ctx, ElasticPhase& alone,
                        StepReport& report) {
     const Scenario& scenario = ctx.scenario;
@@ -255,7 +256,7 @@ SolidStep drift_solids(const World& now, World& next, const StepContext& ctx, El
     return solids;
 }
 
-// What the liquid went through on its way.
+// Inflow, outflow and displacements of the liquid in a step.
 struct LiquidFlow {
     bool closed = true;  // nothing comes or goes
     Exchange in, out;
@@ -268,7 +269,7 @@ LiquidFlow carry_liquid(const LiquidState& old, LiquidState& liquid, const StepC
     const Domain& domain = ctx.scenario.domain;
     LiquidFlow flow;
     flow.closed = settings.emitters.empty() && settings.sinks.empty() && !domain.any_open();
-    // Where nothing comes or goes, what particles carry is copied only once, when they are sorted.
+    // Without inflow and outflow, the particles' velocities are copied only once, when they are sorted.
     if (flow.closed)
         liquid.particles.position = old.particles.position;
     else
@@ -301,7 +302,7 @@ MacGrid velocity_on_faces(const LiquidState& old, const LiquidState& liquid, con
     return u;
 }
 
-// Friction of the liquid, gravity, and what elastic bodies without liquid pushed.
+// Applies the liquid's friction, gravity, and the pushes of elastic bodies that move without liquid.
 void apply_forces(std::vector<RigidBody>& bodies, MacGrid& u, const Field<double>& phi, Obstacles& obstacles,
                   const StepContext& ctx, SolidStep& solids, StepLedger& ledger) {
     const Domain& domain = ctx.scenario.domain;
@@ -309,8 +310,8 @@ void apply_forces(std::vector<RigidBody>& bodies, MacGrid& u, const Field<double
     ledger.friction = apply_wall_friction(u, phi, domain, density, dt);
     for (const RigidBody& body : bodies)
         obstacles.list[body.solid].motion = seen_from_pose(body, twist_of(body));
-    // Liquid sticks to solids as they move after it has pulled at them: a light ball would otherwise be spun
-    // by the layer around it from side to side, ever faster.
+    // Friction is implicit in the bodies' motion: otherwise the liquid layer around a light ball would spin
+    // it from side to side, ever faster.
     for (const RigidBody& body : bodies)
         if (const auto drag = obstacle_drag(u, phi, obstacles, body.solid, body.center, domain, density, dt))
             obstacles.list[body.solid].motion = seen_from_pose(body, after_drag(body, *drag));
@@ -326,7 +327,7 @@ void apply_forces(std::vector<RigidBody>& bodies, MacGrid& u, const Field<double
     }
 }
 
-// What a velocity changed by, continued for two cells around where it did: for FLIP.
+// The change of velocity by the solve, extrapolated by two cells: for FLIP.
 MacGrid continued_change(const MacGrid& before, const CoupledSolution& found, const Domain& domain) {
     MacGrid change = before;
     for (int axis = 0; axis < 3; ++axis) {
@@ -368,14 +369,14 @@ void take_elastic_motion(const ElasticEquation& equation, SolidStep& solids,
     }
 }
 
-// Rigid ones, too; and all their loads, and their part of the ledger.
+// Rigid bodies take theirs; records the loads on all solids and the bodies' part of the ledger.
 void take_motion(CoupledSolution& found, SolidStep& solids, const World& now, World& next,
                  Obstacles& obstacles, const StepContext& ctx, StepLedger& ledger) {
     const double dt = ctx.dt;
     ledger.removed_volume = found.removed_flux * dt;
     ledger.walls = found.loads.wall_impulse;
     next.loads = found.loads.solids;
-    // The grid knows no position of what deforms, and has turned it about the origin.
+    // The grid does not know the position of deforming bodies: their torque is about the origin.
     for (const ElasticBody& body : solids.halfway_elastics)
         next.loads[body.solid].torque -= cross(pose_of(body).position, next.loads[body.solid].force);
     for (std::size_t s = 0; s < next.loads.size(); ++s) {
@@ -413,7 +414,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     StepLedger& ledger = report.ledger;
     StageClock stage_done(report);
 
-    // Half of the way with last step's velocity; some liquid comes, some goes. [Zarifi17 Alg. 3, 3; 4, 1]
+    // First half step, with the last step's velocity; inflow and outflow.  [Zarifi17 Alg. 3, 3; 4, 1]
     SolidStep solids = drift_solids(now, next, ctx, elastic_, report);
     if (!report.accepted) return report;
     if (!solids.received.empty()) stage_done("elastic");
@@ -433,7 +434,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     liquid.open_volume = obstacles.open_volume;
     stage_done("cut");
 
-    // Velocity on the faces, from the particles or carried along itself.              [Alg. 3, 4]
+    // Velocity on the faces, from the particles or by self-advection.                 [Alg. 3, 4]
     MacGrid u = velocity_on_faces(old, liquid, cells, ctx);
     const MacGrid transferred = settings.carrier == Carrier::flip ? u : MacGrid{};
     stage_done("to_grid");
@@ -465,7 +466,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     take_motion(found, solids, now, next, obstacles, ctx, ledger);
     stage_done("pressure");
 
-    // Continue the velocity into the air around the liquid.                           [Alg. 3, 10]
+    // Extrapolate the velocity into the air around the liquid.                        [Alg. 3, 10]
     forget_slits(found.changed, obstacles, domain);
     const MacGrid change = continued_change(transferred, found, domain);
     for (int axis = 0; axis < 3; ++axis)
@@ -475,11 +476,11 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     liquid.potential = std::move(found.potential);
     stage_done("extrapolate");
 
-    // And give it back to the particles.
+    // Transfer the velocity back to the particles.
     give_back(liquid, cells, change, obstacles, ctx, ledger);
     stage_done("to_particles");
 
-    // The other half of the way, with the new velocity.
+    // Second half step, with the new velocity.
     for (RigidBody& body : next.bodies) advance(body, 0.5 * dt);
     if (solids.wet) drift(next.elastics, elastic_properties(scenario, next.elastics), middle, 0.5 * dt);
     const Instant finish{end, next.bodies, solids.wet ? next.elastics : none};
@@ -490,7 +491,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (ctx.ends_frame) find_surface(next, scenario, dt);
     stage_done("surface");
 
-    // What changed hands. All that moved the particles comes before this, so that nothing escapes the ledger.
+    // Complete the ledger, after everything that moves particles, so that nothing escapes it.
     ledger.pushed = flow.pushed;
     close_ledger(ledger, liquid, scenario, flow.in, flow.out,
                  momentum(old.particles, old.velocity, domain, scenario.particle_mass()), dt);

@@ -41,24 +41,25 @@
 //   - Rigid bodies are eliminated from the system (Section 5.2.3) and kept as rank-6 terms on every multigrid
 //     level; contacts are agreed upon within the step (docs/decisions/0007).
 //   - Elastic bodies are eliminated, too, by exact factors, or large ones kept as unknowns, instead of the
-//     transformation of Section 5.2 (docs/decisions/0010); without liquid they move by themselves (elastic_phase.h). Nothing inside a body can
-//     turn it (ElasticEquation), and what is known of the pressure acts on the nodes by exact integrals.
+//     transformation of Section 5.2 (docs/decisions/0010); without liquid they move by themselves
+//     (elastic_phase.h). Internal forces cannot turn a body (ElasticEquation), and the known part of the
+//     pressure acts on the nodes by exact integrals.
 //   - Elastic forces are those of the next step's middle, about which bodies are drawn in this one's (Eq. 5.1-5.2
 //     in drift-kick-drift). What turns freely goes round instead of along straight lines (drift).
-//   - Contacts are springs within the same equation; the thesis puts nodes that went into a wall back and stops
-//     them (Alg. 2, 16).
+//   - Contacts are springs within the same equation; the thesis moves nodes that entered a wall back and
+//     stops them (Alg. 2, 16).
 //   - Two dimensions are plane strain: nodes in front and behind move alike.
-//   - Liquid may let go of solids (Separation), an option; the thesis has none.
+//   - Liquid may separate from solids (Separation), an option; the thesis does not allow it.
 //   - Under bodies that lie flat on a side of the domain there is a film of water (add_films): nothing else would
 //     lift them.
 //   - Bubbles of up to four cells that a solid leaves behind it are liquid (close_voids): a surface without
 //     pressure there would hold it back.
 //   - Slits of less than a cell's volume between touching bodies take no part in the solve (leave_out_slits):
-//     there are more of them than the bodies have freedoms.
-//   - Particles do not take over the velocity in faces of which less than a fifth is open (forget_slits): in the
-//     mouth of a slit it is that of a film.
-//   - A particle that something landing flat leaves no way out goes to the nearest free place (Confines).
-//   - slip < 1 and its drag on bodies are ours (obstacle_drag); the thesis knows free slip only.
+//     there are more of them than the bodies have degrees of freedom.
+//   - Particles ignore the velocity of faces in slits, less than a fifth of which is open (forget_slits):
+//     it is that of a film.
+//   - A particle trapped under a body that lands flat goes to the nearest free place (Confines).
+//   - slip < 1 and its drag on bodies are ours (obstacle_drag); the thesis has free slip only.
 // clang-format on
 #pragma once
 
@@ -71,7 +72,7 @@
 
 namespace flotsam {
 
-// A time, and where the bodies are then.
+// A time, and the bodies at that time.
 struct Instant {
     double time;
     const std::vector<RigidBody>& bodies;
@@ -88,19 +89,19 @@ class CutCell final : public Scheme {
     void start(World& world, const Scenario& scenario) override;
 
   private:
-    // The scene's solids as they move from one time to another, cut where they are then; the liquid shall
-    // feel how they move on during the time `dt` after that.
+    // The scene's solids as they move from one time to another, cut at their final positions; the velocity
+    // that the liquid feels is that of the time `dt` afterwards.
     std::vector<Obstacle> cut_obstacles(const Scenario& scenario, const Instant& from, const Instant& until,
                                         double dt);
-    // Where the surface is at the end of a step that the world has finished.
+    // Updates the liquid's surface at the end of a finished step.
     void find_surface(World& world, const Scenario& scenario, double dt);
 
-    // The scene's solids as particles meet them on their way.
+    // The scene's solids as obstacles of moving particles.
     std::vector<Obstacle> moving_obstacles(const Scenario& scenario, const Instant& from,
                                            const Instant& until);
-    // The surface of a solid that deforms, in body coordinates, kept for a while.
+    // The surface of a solid that deforms, in body coordinates, from a small cache.
     std::shared_ptr<const MeshSurface> surface_of(const Solid& solid, TriangleMesh mesh);
-    // The skin of an elastic one, with its nodes numbered body after body.
+    // The surface nodes of an elastic body; nodes are numbered body after body.
     std::shared_ptr<const SurfaceNodes> nodes_of(const std::vector<ElasticBody>& bodies, std::size_t body);
 
     // Derived from the scenario when they are first needed.

@@ -19,8 +19,8 @@ struct Wanted {
     Vec3 arm, change;
 };
 
-// How all contacts of a body together change its motion [Becker09 Eq. 18], with the change of velocity and
-// spin as unknowns; what is locked has none. `wanted(n)` gives the n-th of `count`.
+// The change of a body's motion by all of its contacts together [Becker09 Eq. 18], with the changes of
+// velocity and spin as unknowns; locked ones are zero. `wanted(n)` gives the n-th of `count`.
 template <class WantedOf>
 Twist global_change(const RigidBody& body, std::int64_t count, const WantedOf& wanted, double particle_mass) {
     Vec3 arms, changes, moments;
@@ -86,7 +86,7 @@ void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& v
 
     const int rounds = several ? 4 : 1;
     for (int round = 0; round < rounds; ++round) {
-        // Friction acts once; what follows only keeps normal velocities apart.
+        // Friction acts in the first round only; later rounds only correct normal velocities.
         const auto change_wanted = [&](const BoundaryContact& contact, Vec3 v) {
             return wanted_velocity(contact, round == 0 ? contact.slip : 1, v) - v;
         };
@@ -112,7 +112,7 @@ void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& v
                 const Vec3 control =
                     global ? particle_mass * (want.change + change.at(want.arm))
                            : local_impulse(body, inverse_inertia, want.arm, want.change, particle_mass);
-                // What the particle takes after rounding is what the body gives.         [Eq. 10]
+                // The body receives the particle's impulse as it is after rounding.      [Eq. 10]
                 Vec3f& v = velocity[contact.particle];
                 const Vec3f before = v;
                 v = changed(v, control / particle_mass);
@@ -134,7 +134,7 @@ void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& v
 
 namespace {
 
-// What walls and solids receive from particles in a step, written down as it happens.
+// Records the impulses that walls and solids receive from particles during a step.
 struct SurfaceImpulses {
     const World& now;
     const StepContext& ctx;
@@ -142,7 +142,7 @@ struct SurfaceImpulses {
     std::vector<SolidLoad>& loads;
     Vec3 turned{};  // angular momentum that liquid and bodies got from outside [kg m^2/s]
 
-    // Of what a solid or wall received, `normal` was across its surface.
+    // `normal` is the normal part of the impulse `received` by a solid or wall.
     void note(std::int32_t surface, Vec3 point, Vec3 received, Vec3 normal) {
         ledger.friction -= received - normal;
         if (surface <= BoundaryContact::no_solid) {
@@ -155,12 +155,12 @@ struct SurfaceImpulses {
         load.torque +=
             cross(point - pose_of(ctx.scenario, now.bodies, ctx.time, surface).position, received) / ctx.dt;
     }
-    // What no body received came from outside.
+    // An impulse that no body received came from outside.
     void note_outside(Vec3 particle, Vec3 received) { turned -= cross(particle, received); }
 };
 
-// Where neighbours are missing behind a surface, it presses like liquid of the same pressure. `body_number`
-// says which body each solid is, or -1.
+// Surfaces press on particles like liquid of the same pressure, in place of the neighbours missing behind
+// them. `body_number` is the body of each solid, or -1.
 void press_particles(const BoundaryCover& cover, const SphSetup& setup, const std::vector<int>& body_number,
                      World& next, double dt, SurfaceImpulses& surfaces) {
     SphLiquid& liquid = next.sph;
@@ -183,7 +183,8 @@ void press_particles(const BoundaryCover& cover, const SphSetup& setup, const st
     for (std::size_t b = 0; b < next.bodies.size(); ++b) apply_impulse(next.bodies[b], pressed[b]);
 }
 
-// Completes contacts: the slip of their surfaces over this dt, who moves those, and how liquid shall leave.
+// Completes contacts: slip over this dt, the surface's body or velocity, and the least normal velocity
+// afterwards.
 void complete_contacts(std::vector<BoundaryContact>& contacts, const std::vector<MovingSurface>& surfaces,
                        const std::vector<int>& body_number, const SphLiquid& liquid,
                        const SphColumns& columns, const World& now, const Scenario& scenario, double dt) {
@@ -212,7 +213,7 @@ void complete_contacts(std::vector<BoundaryContact>& contacts, const std::vector
     }
 }
 
-// Adds the turning of gravity and of contacts between bodies to what came from outside.
+// Adds the angular momentum from gravity and from contacts of bodies to `turned`.
 void add_turning(Vec3& turned, const World& next, const std::vector<Impulse>& contacts, Vec3 gravity,
                  double particle_mass, double dt) {
     const SphLiquid& liquid = next.sph;
@@ -241,7 +242,7 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
     const SphPrediction prediction = predict_sph(now, next, ctx, setup, stage_done);
     SphLiquid& liquid = next.sph;
     const Momentum liquid_before = prediction.liquid_before, bodies_before = momentum(now.bodies);
-    std::vector<int> body_number(scenario.solids.size(), -1);  // of those that yield to the liquid
+    std::vector<int> body_number(scenario.solids.size(), -1);  // of bodies that the liquid moves
     for (std::size_t b = 0; b < next.bodies.size(); ++b)
         if (!next.bodies[b].one_way) body_number[next.bodies[b].solid] = int(b);
     next.loads.assign(scenario.solids.size(), {});
@@ -278,7 +279,7 @@ StepReport DirectForcing::step(const World& now, World& next, const StepContext&
                                  bodies_before.angular - received_by.turned;
     stage_done("couple");
 
-    // With those velocities all the way, and out of what is still in the way.    [Alg. 1, 6-9; Eq. 19, 20]
+    // Move with those velocities, and out of what is still in the way.           [Alg. 1, 6-9; Eq. 19, 20]
     for (RigidBody& body : next.bodies) advance(body, dt);
     const Correction correction = move_and_correct(
         liquid, dt, contacts, moving_surfaces(scenario, setup, now.bodies, next.bodies, ctx.time, dt), domain,

@@ -1,4 +1,4 @@
-// direct-forcing: a liquid of particles, and control forces that keep it off solids at the wanted velocity.
+// direct-forcing: an SPH liquid, and control forces that keep it off solids at the wanted velocity.
 //
 // clang-format off
 // Paper box
@@ -45,12 +45,12 @@
 
 namespace flotsam {
 
-// The relative velocity that a contact shall have after one of `v`, of which `slip` is left along the surface
+// The wanted relative velocity of a contact that now has `v`; the share `slip` of its tangential part is left
 // [Becker09 Eq. 8, 9].
 Vec3 wanted_velocity(const BoundaryContact& contact, double slip, Vec3 v);
 
 // Gives the particles in contact the wanted velocities and the bodies the opposite impulses. `on_surface` is
-// called with each contact and what its solid or wall received [kg m/s].
+// called with each contact and the impulse on its solid or wall [kg m/s].
 void respond(const std::vector<BoundaryContact>& contacts, std::vector<Vec3f>& velocity,
              std::vector<RigidBody>& bodies, double particle_mass, BoundaryResponse response,
              FunctionRef<void(const BoundaryContact&, Vec3)> on_surface);

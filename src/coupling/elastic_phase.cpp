@@ -9,10 +9,10 @@ namespace flotsam {
 
 namespace {
 
-// How a rigid body would move without elastic ones. What holds it up (the floor, other bodies) answers to
-// what elastic bodies do to it only after them; so it is taken to do again what it did in the last step, as
-// far as that only balanced weight and elastic push. A crate on the floor then stands firm under whatever
-// lies on it, and one in free flight gives way.
+// A rigid body's motion without elastic ones. Its supports (the floor, other bodies) respond to the push of
+// elastic bodies only afterwards; so they are assumed to give the same impulse as in the last step, as far as
+// it balanced weight and elastic push. A crate on the floor then stands firm under a load, and one in free
+// flight gives way.
 Twist free_motion(const RigidBody& body, const BodySupport& last, Vec3 gravity, double dt) {
     const Vec3 weight = body.mass * dt * gravity;
     const double asked = length(last.pushed.linear + weight), given = length(last.contacts.linear);
@@ -31,7 +31,7 @@ std::vector<RigidPartner> rigid_partners(const std::vector<RigidBody>& bodies,
         const RigidBody& body = bodies[b];
         RigidPartner partner{body.solid, body.center, {}, inertia_in_world(body), {}, {}};
         partner.free = free_motion(body, support[b], gravity, dt);
-        // What is locked gives no more way than a mountain.
+        // Locked axes get a practically infinite mass.
         const Vec3 inverse = inverse_mass(body);
         for (int a = 0; a < 3; ++a)
             partner.mass.row[a][a] = inverse[a] > 0 ? 1 / inverse[a] : 1e12 * body.mass;

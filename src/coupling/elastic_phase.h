@@ -1,4 +1,4 @@
-// Elastic bodies within a step of a scheme: what they touch, and how they move where no liquid is.
+// Elastic bodies within a step of a scheme: what they can touch, and their motion where there is no liquid.
 #pragma once
 
 #include "solid/elastic/elastic_step.h"
@@ -6,11 +6,11 @@
 
 namespace flotsam {
 
-// The rigid bodies as elastic ones push them; partner b is body b.
+// The rigid bodies as contact partners of elastic ones; partner b is body b.
 std::vector<RigidPartner> rigid_partners(const std::vector<RigidBody>& bodies,
                                          const std::vector<BodySupport>& support, Vec3 gravity, double dt);
 
-// What elastic bodies can touch from `time` on, `bodies` being where they are then.
+// The solids that elastic bodies can touch from `time` on; `bodies` are the rigid ones at that time.
 struct ContactSurroundings {
     ContactScene scene;
     std::vector<TriangleMesh> meshes;  // of solids that deform by a script; the scene points to them
@@ -28,7 +28,7 @@ class ElasticPhase {
     ElasticReport step(const World& now, World& next, const StepContext& ctx, std::vector<Impulse>& pushed);
 
   private:
-    ElasticStepper stepper_;  // only what follows from the meshes
+    ElasticStepper stepper_;  // keeps only data derived from the meshes
 };
 
 }  // namespace flotsam

@@ -1,5 +1,4 @@
-// What the schemes with a liquid on the grid share around their steps: how it starts, time steps, margins,
-// checks and its surface.
+// Shared by the schemes with a liquid on the grid: its start, time steps, margins, checks and surface.
 #pragma once
 
 #include "fluid/grid/obstacles.h"
@@ -15,13 +14,13 @@ double largest_speed(const LiquidState& liquid, const Domain& domain);
 // adds during the step, and its shortest wave is resolved.
 double liquid_dt(const World& world, const Scenario& scenario);
 
-// Cells around the liquid that need a velocity: what the liquid may cross in the next step (which may be half
-// as long again as this one), and one for interpolation.
+// Layers of cells around the liquid that need a velocity: those that the liquid may cross in the next step
+// (up to 1.5 times as long as this one), and one for interpolation.
 int velocity_margin(double speed, double dt, double h);
 
-// How fast crowded particles spread again: slowly against the shortest waves (see crowding_source), and over
-// several steps. Measured with a standing wave and a sloshing tank: 4 sqrt(h/g) makes waves grow by 1 % a
-// period, 12 does not, and both hold the volume to 0.3 % over 10 s; without it 2 % are lost.
+// Relaxation time of crowded particles: long against the shortest waves (see crowding_source) and several
+// steps. Measured with a standing wave and a sloshing tank: 4 sqrt(h/g) makes waves grow by 1 % a period, 12
+// does not, and both hold the volume to 0.3 % over 10 s; without it 2 % are lost.
 double crowding_time(const Scenario& scenario, double dt);
 
 bool all_finite(const MacGrid& u);
@@ -39,8 +38,8 @@ void start_liquid(LiquidState& liquid, const Scenario& scenario);
 
 // Which cells the particles fill.
 struct FilledCells {
-    Field<double> phi;          // as the pressure solve shall see it, with films and lone drops [m]
-    Field<double> crowding;     // how fast crowded cells spread [1/s]
+    Field<double> phi;          // for the pressure solve, with films and lone drops [m]
+    Field<double> crowding;     // divergence that spreads crowded cells [1/s]
     std::int64_t droplets = 0;  // particles outside the surface
 };
 // Finds them, and the surface of `liquid`, whose particles are sorted into `cells`.

@@ -6,7 +6,7 @@ namespace flotsam {
 
 namespace {
 
-// Notes what one body received. `rest` is what this leaves of the change of its momentum.
+// Records the impulses on one body. `rest` is the part of its momentum change that they do not explain.
 void add_body(BodyLedger& ledger, Vec3 weight, Vec3 liquid, const Impulse& contact, Vec3 rest) {
     ledger.gravity += weight;
     ledger.liquid += liquid;
@@ -29,7 +29,8 @@ BodyLedger body_ledger(const std::vector<RigidBody>& before, const World& next,
                     elastic[b].linear;
         for (int a = 0; a < 3; ++a)
             if (body.locked[lock_x + a]) ledger.held[a] += rest[a], rest[a] = 0;
-        // What elastic bodies give counts as a contact here; what they receive is less by that.
+        // A push of an elastic body counts as a contact here; the elastic body's own contacts contain the
+        // reaction.
         add_body(ledger, weight, liquid, contact[b] + elastic[b], rest);
     }
     return ledger;

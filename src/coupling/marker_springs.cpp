@@ -94,8 +94,8 @@ double pressure_at_start(const Scenario& scenario, Vec3 point) {
     return scenario.liquid.density * highest;
 }
 
-// Removes markers so near to nodes that the pressure there does not hold them: they would first have to be
-// pushed away, and the ball that waits for that rises later.
+// Removes markers nearer to nodes than the pressure there balances: they would first have to be pushed away,
+// which would delay the rise of a ball.
 void remove_near_nodes(Particles& particles, const Scenario& scenario,
                        const std::vector<SpringBody>& springs) {
     const MarkedLiquid liquid = marked_liquid(scenario);
@@ -126,7 +126,7 @@ struct Pair {
     std::int64_t entry;  // of the cell in Repulsion::on_cell
 };
 
-// All of them, in the order of cells.
+// All such pairs, in the order of cells.
 std::vector<Pair> find_pairs(const std::vector<SpringBody>& bodies, const std::vector<Solid>& solids,
                              const CellRanges& cells, const Tiling& tiling, const Domain& domain) {
     std::vector<Pair> pairs;
@@ -148,7 +148,7 @@ std::vector<Pair> find_pairs(const std::vector<SpringBody>& bodies, const std::v
     return pairs;
 }
 
-// Their numbers, node after node.
+// Indices of the pairs, sorted by node.
 std::vector<std::size_t> sorted_by_node(const std::vector<Pair>& pairs) {
     std::vector<std::size_t> by_node(pairs.size());
     std::iota(by_node.begin(), by_node.end(), std::size_t{0});
@@ -158,7 +158,8 @@ std::vector<std::size_t> sorted_by_node(const std::vector<Pair>& pairs) {
     return by_node;
 }
 
-// Moves the bodies for a time by their own forces and through collisions; adds what contacts gave to each.
+// Moves the bodies for a time by their own forces and through collisions; adds the impulse of contacts on
+// each.
 void advance_springs(std::vector<SpringBody>& bodies, const std::vector<NodeConfines>& confines, Vec3 gravity,
                      double time, std::vector<Impulse>& contacts) {
     for (std::size_t b = 0; b < bodies.size(); ++b)
@@ -170,7 +171,7 @@ void advance_springs(std::vector<SpringBody>& bodies, const std::vector<NodeConf
     for (std::size_t b = 0; b < bodies.size(); ++b) contacts[b].linear += collisions[b];
 }
 
-// Lets the nodes feel for a time what the markers do to them, and notes the load on each solid.
+// Applies the markers' forces to the nodes for a time dt and records the load on each solid.
 void push_nodes(World& world, const Repulsion& repulsion, double dt) {
     for (std::size_t b = 0; b < world.springs.size(); ++b) {
         SpringBody& body = world.springs[b];
@@ -185,8 +186,8 @@ void push_nodes(World& world, const Repulsion& repulsion, double dt) {
     }
 }
 
-// Lets walls and solids that stand still hold the liquid. Returns what it receives [kg m/s]; `on_solids` is
-// what those do.
+// Applies the friction of walls and fixed solids. Returns the impulse on the liquid [kg m/s]; `on_solids`
+// gets those on the solids.
 Vec3 rub(MacGrid& u, const PressureSystem& system, const Obstacles& obstacles, double dt,
          std::vector<SolidImpulse>& on_solids) {
     const Domain& domain = *system.domain;
@@ -195,7 +196,7 @@ Vec3 rub(MacGrid& u, const PressureSystem& system, const Obstacles& obstacles, d
     return received;
 }
 
-// Velocity around the liquid, from the faces where it is known.
+// Extrapolates the velocity around the liquid, from the faces where it is known.
 void continue_velocity(MacGrid& u, std::array<Field<char>, 3>& known, const Obstacles& obstacles,
                        const Domain& domain, int margin) {
     forget_slits(known, obstacles, domain);
@@ -203,8 +204,8 @@ void continue_velocity(MacGrid& u, std::array<Field<char>, 3>& known, const Obst
     constrain_velocity(u, obstacles, domain);
 }
 
-// Notes the loads of pressure and friction on the solids that stand still, in whose order both are, and what
-// their pressure gave to the liquid.
+// Records the loads of pressure and friction on the fixed solids, both given in the order of these, and the
+// impulse of their pressure on the liquid.
 void load_fixed_solids(World& world, StepLedger& ledger, const Scenario& scenario,
                        const std::vector<SolidLoad>& pressure, const std::vector<SolidImpulse>& friction,
                        double dt) {
@@ -235,9 +236,8 @@ Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector
     }
     const std::vector<std::size_t> by_node = sorted_by_node(pairs);
 
-    // What a node does to the markers of a cell that form the interface [Genevaux03 3.1], as a function of
-    // the node's velocity v: a sum of w n (k (R - d) - z n.(u - v)) = at_rest + z M v, with M the sum of w n
-    // nT.
+    // A node's force on the markers of a cell that form the interface [Genevaux03 3.1], as a function of the
+    // node's velocity v: a sum of w n (k (R - d) - z n.(u - v)) = at_rest + z M v, with M the sum of w n nT.
     struct PairForce {
         Vec3 at_rest;
         Mat3 directions;  // M
@@ -248,8 +248,8 @@ Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector
         const Vec3 x = body.position[pair.node];
         const double damping = damping_over(solid, liquid, dt);
         const std::int32_t begin = cells.begin[pair.cell], end = cells.begin[pair.cell + 1];
-        // Some of the cell's markers, evenly spread from a place that is random for each cell: seeded markers
-        // lie in order, and always to take the first would be to take those in the cell's lowest corner.
+        // A subset of the cell's markers, evenly spread from an offset that is random for each cell: seeded
+        // markers lie in order, and always taking the first would take those in the cell's lowest corner.
         const std::int32_t count = end - begin, taken = std::max(1, (count + solid.share / 2) / solid.share);
         const double first = uniform(std::uint64_t(domain_index(domain, pair.at)));
         const double stands_for = double(count) / taken;
@@ -269,8 +269,8 @@ Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector
     std::vector<PairForce> on_pair(pairs.size());
     parallel_for(std::ssize(pairs), 16, [&](std::int64_t p) { on_pair[p] = on_markers(pairs[p]); });
 
-    // The velocity that each node will have: m (v - v0) = -dt (force on markers), where the force is that of
-    // v, and the springs are those dt (v - v0) further on.
+    // The velocity of each node after dt: m (v - v0) = -dt (force on markers), where the force is that at v
+    // and the node has moved by dt (v - v0).
     std::vector<std::vector<Vec3>> velocity(bodies.size());
     for (std::size_t b = 0; b < bodies.size(); ++b) velocity[b] = bodies[b].velocity;
     for (std::size_t p = 0; p < pairs.size();) {
@@ -312,8 +312,8 @@ FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u,
     const Tiling& tiling = u[0].tiling();
     const auto give = [&](Int3 at, Vec3 impulse) {
         for (int axis = 0; axis < 3; ++axis) {
-            // The mass that moves with each face, as the pressure solve sees it. Below a quarter of a cell a
-            // drop between a wall and the surface would be shot away by a few markers.
+            // The mass that moves with each face, as in the pressure solve, but at least a quarter of a cell:
+            // with less, a few markers would shoot away a drop between a wall and the surface.
             double mass[2], total = 0;
             for (const int high : {0, 1}) {
                 const Int3 beyond = at + unit(axis) * (high ? 1 : -1);
@@ -356,7 +356,7 @@ double MarkerSprings::stable_dt(const World& world, const Scenario& scenario) co
     for (const SpringBody& body : world.springs) {
         // A solid may move only a small part of a cell in a step [Genevaux03 5]: here a quarter.
         if (const double v = largest_speed(body); v > 0) dt = std::min(dt, 0.25 * h / v);
-        // The markers' number near a node varies: not all of the limit.
+        // A margin to the limit, since the number of markers near a node varies.
         dt = std::min(dt, 0.9 * repulsion_dt(scenario.solids[body.solid].spring, marked_liquid(scenario)));
     }
     return dt;
@@ -400,7 +400,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     StepLedger& ledger = report.ledger;
     StageClock stage_done(report);
 
-    // Half of the way: solids by their own forces, markers with last step's velocity.  [Genevaux03 2.1, 2.2]
+    // First half step: solids by their own forces, markers with last step's velocity.  [Genevaux03 2.1, 2.2]
     static_cast<Bodies&>(next) = now;
     const std::vector<NodeConfines> confines = confines_of(next.springs, scenario);
     std::vector<Impulse> contacts(next.springs.size());
@@ -419,7 +419,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     liquid.open_volume = obstacles.open_volume;
     stage_done("advect");
 
-    // -(u . grad) u: the velocity carried along itself.                                [Eq. 1; 2.1]
+    // -(u . grad) u: self-advection of the velocity.                                   [Eq. 1; 2.1]
     liquid.velocity = advect_velocity(old.velocity, domain, liquid.tiling, dt);
     impose_emitters(liquid.velocity, domain, settings, ctx.time, dt);
     stage_done("to_grid");
@@ -436,13 +436,13 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     // The nodes take it as one more of their forces ...                                [2.2; 3.1]
     next.loads.assign(scenario.solids.size(), {});
     push_nodes(next, repulsion, dt);
-    // ... and the liquid as F(x): of each face, half of what its two cells have.       [Eq. 1; 3.2]
+    // ... and the liquid as F(x): each face takes half of its two cells' forces.       [Eq. 1; 3.2]
     const PressureSystem system =
         pressure_system(domain, std::move(full.phi), scenario.gravity, settings.density, obstacles);
     ledger.solids = push_faces(repulsion.on_cell, liquid.velocity, system, dt).given;
     stage_done("couple");
 
-    // nu laplace(u), and walls that hold on.                                           [Eq. 1]
+    // nu laplace(u), and wall friction.                                                [Eq. 1]
     diffuse_velocity(liquid.velocity, system.phi, obstacles, domain, settings.viscosity / settings.density,
                      dt);
     std::vector<SolidImpulse> rubbed(fixed.size());
@@ -462,14 +462,14 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     if (!report.solve.converged) return report.reject("the pressure solve did not converge");
     if (!all_finite(liquid.velocity)) return report.reject("the velocity is not a number");
 
-    // Velocity around the liquid, for markers that go there.
+    // Extrapolate the velocity around the liquid, for markers that go there.
     continue_velocity(liquid.velocity, projection.changed, obstacles, domain, margin);
     if (settings.reseed)
         ledger.reseeded = reseed(liquid.particles, cells, domain, settings, liquid.phi, obstacles,
                                  liquid.velocity, ctx.step);
     stage_done("extrapolate");
 
-    // The other half of the way, with the new velocities.                              [2.1, 2.2]
+    // Second half step, with the new velocities.                                       [2.1, 2.2]
     advance_springs(next.springs, confines, scenario.gravity, 0.5 * dt, contacts);
     stage_done("solids");
     ledger.pushed +=

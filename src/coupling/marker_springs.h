@@ -25,10 +25,10 @@
 //   - A cell's force moves its two faces along an axis alike, so that each takes its part by mass: half, as
 //     printed, inside the liquid; less at the surface, where a face moves only the share theta of a cell. A
 //     closed face takes nothing; the other takes it all. In the paper that momentum is lost.
-//   - Which cells are full is what the smooth surface says, and a pushed cell beyond it gives its force to the
+//   - The smooth surface decides which cells are full, and a pushed cell beyond it gives its force to the
 //     full cells beside it. With every cell full that holds one marker, as printed, the hole that a ball makes
 //     shrinks the more markers there are: with 125 per cell a ball rose half as far as under cut-cell.
-//   - At the start no marker is nearer to a node than the pressure there holds it.
+//   - At the start no marker is nearer to a node than the pressure there balances (remove_near_nodes).
 //   - Damping is implicit: with the mass of a marker, and with the velocity that a node will have; so is a
 //     node's own spring. Explicit as in the paper, a step of the U tube would have to be ten times shorter,
 //     because nodes are lighter than the markers around them. With dt -> 0 it is the formula of 3.1.
@@ -74,19 +74,20 @@ struct Repulsion {
     };
     std::vector<CellForce> on_cell;  // in rising order of cells
 };
-// Between the nodes and the markers near them [Genevaux03 3.1], gathered per cell [3.2]. `u` moves the
-// markers, which are sorted into the cells of its tiling. What it takes
-// is proportional to the markers in the cells that nodes reach. The forces are those of the velocities that
-// nodes have after a time dt of them: with dt = 0 those of now.
+// The forces between nodes and the markers near them [Genevaux03 3.1], gathered per cell [3.2]. `u` is the
+// velocity of the markers, which are sorted into the cells of its tiling. The cost is proportional to the
+// number of markers in cells that nodes reach. The forces are implicit in the nodes' velocities after a time
+// dt; with dt = 0 they are those of the present velocities.
 Repulsion repel_markers(const std::vector<SpringBody>& bodies, const std::vector<Solid>& solids,
                         const Particles& markers, const CellRanges& cells, const MacGrid& u,
                         const Domain& domain, const MarkedLiquid& liquid, double dt);
 
-// Gives each cell's force to its two faces along every axis, as they have mass: half to each inside the
-// liquid [Genevaux03 3.2, last equation]. That of a cell beyond the surface goes to the full cells beside it.
+// Gives each cell's force to its two faces along every axis, in proportion to their mass: half to each inside
+// the liquid [Genevaux03 3.2, last equation]. The force of a cell beyond the surface goes to the full cells
+// beside it.
 struct FacePush {
-    Vec3 given;    // momentum that the faces got [kg m/s]
-    Vec3 blocked;  // that no open face could take: solids on both sides [kg m/s]
+    Vec3 given;    // momentum that the faces received [kg m/s]
+    Vec3 blocked;  // momentum that no open face could take: solids on both sides [kg m/s]
 };
 FacePush push_faces(const std::vector<Repulsion::CellForce>& forces, MacGrid& u, const PressureSystem& system,
                     double dt);

@@ -38,7 +38,7 @@ StepReport Penalty::step(const World& now, World& next, const StepContext& ctx) 
     const Momentum before = predict_sph(now, next, ctx, setup, stage_done).liquid_before;
     SphLiquid& liquid = next.sph;
 
-    // What is too near is pushed away, and pushes back.                                [Monaghan05 8.3]
+    // Boundaries repel particles that are too near, which push back.                   [Monaghan05 8.3]
     next.loads.assign(scenario.solids.size(), {});
     const std::vector<MovingSurface> surfaces =
         moving_surfaces(scenario, setup, now.bodies, now.bodies, ctx.time, 0);

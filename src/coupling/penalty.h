@@ -10,8 +10,8 @@
 //     straight row. Samples here lie half a radius apart and the nearest one counts alone, which is even too.
 //   - Its length is the particle's radius and not the smoothing length: particles then rest about a radius from
 //     the surface, as those of direct-forcing do, and the two can be compared.
-//   - Closer than a fifth of the radius the force grows no further; it is infinite at the surface.
-//   - Slip and restitution of solids and walls mean nothing to it.
+//   - Closer than a fifth of the radius the force grows no further; it would be infinite at the surface.
+//   - Slip and restitution of solids and walls have no effect.
 // clang-format on
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace flotsam {
 
-// How a boundary at a distance y pushes a particle away [m/s^2].
+// The acceleration of a particle away from a boundary at a distance y [m/s^2].
 double penalty_acceleration(const SphModel& model, double y);
 
 class Penalty final : public SphScheme {

@@ -14,22 +14,22 @@ namespace flotsam {
 // What a scheme can simulate; the loader refuses a scene that asks for more.
 struct Capabilities {
     bool liquid = false;
-    // Of the liquid's velocity; the first is what a scene gets unasked.
+    // Of the liquid's velocity; the first is the default.
     std::vector<Carrier> carriers{Carrier::apic, Carrier::flip, Carrier::markers};
     std::vector<Motion> motions{};  // of solids
-    std::vector<Motion> wetted{};   // of those whose wetted area it measures
+    std::vector<Motion> wetted{};   // of solids whose wetted area it measures
     bool open_walls = false;
     bool viscosity = false;
-    bool separation = false;         // liquid that lets go of solids
-    bool faces_by_distance = false;  // what solids cover can be found from distances
-    bool spheres = false;            // the surface can be that of spheres around the particles
+    bool separation = false;         // liquid may separate from solids
+    bool faces_by_distance = false;  // cut faces can be found from distances
+    bool spheres = false;            // the surface can be a union of spheres around the particles
     bool sources = true;             // emitters and sinks
     bool animated_meshes = true;     // scripted solids whose surface deforms
     bool one_way = false;            // rigid solids that move liquid and do not feel it
     bool compressible = false;       // pressure travels as sound, in steps so short that sound is resolved
     bool strong = false;             // fluid and solids are solved together
     bool comparison = false;         // a weaker variant of another method: not judged by itself
-    bool elastic_variant = false;    // without elastic solids it does what another method does
+    bool elastic_variant = false;    // the same as another method where there are no elastic solids
 };
 
 class Scheme {
@@ -46,7 +46,7 @@ class Scheme {
     virtual void visit_state(StateVisitor&) {}
 };
 
-// Notes in a step's report how long its stages take: called at the end of each.
+// Records the time of each stage in a step's report: called at the end of each.
 class StageClock {
   public:
     explicit StageClock(StepReport& report) : report_(report) {}

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::int64_t grain = 1024;
 
-// What blocks of particles found, one after the other. As long as it must be and no longer: growing would
-// take three times the memory.
+// Concatenates what was found in blocks of particles. Reserves the exact length: growing would take three
+// times the memory.
 template <class Found>
 std::vector<Found> joined(std::vector<std::vector<Found>>& blocks) {
     std::size_t count = 0;
@@ -62,7 +62,8 @@ void for_each_wall(const Domain& domain, Vec3 p, double radius, const Body& body
     }
 }
 
-// The particles as the rest of the program knows them, inside the domain: a penalty lets some through walls.
+// The particles as the rest of the program sees them, clamped to the domain: a penalty lets some through
+// walls.
 void show_particles(const SphLiquid& sph, const Domain& domain, Particles& particles) {
     particles.position.resize(sph.position.size());
     particles.velocity = sph.velocity;
@@ -152,7 +153,8 @@ double SphScheme::stable_dt(const World& world, const Scenario& scenario) const 
                           largest_speed(solid, world.time, world.time + 1 / scenario.time.frames_per_second));
     speed += solids;
     const double dt = sound_dt(model);
-    // Nothing comes nearer than half a diameter in a step; the paper asks for one [Becker09 Section 5.6].
+    // Nothing approaches by more than half a diameter in a step; the paper asks for one [Becker09 Section
+    // 5.6].
     return speed > 0 ? std::min(dt, 0.5 * model.spacing / speed) : dt;
 }
 
@@ -179,8 +181,8 @@ void SphScheme::start(World& world, const Scenario& scenario) {
     world.sph = seed_sph(domain, scenario.liquid, model, setup.plane, scenario.gravity);
     // Liquid cannot start where a solid is, nor pressed together around it. Particles moved aside by as
     // little as half a radius were 9 % too dense, and threw a light body out of the water. Instead a gap of
-    // up to a particle is left, which closes in the first steps. What rounding alone puts in the way is moved
-    // aside.
+    // up to a particle is left, which closes in the first steps. Particles that overlap only by rounding are
+    // moved aside.
     const NearSolids solids = solids_at_start(scenario, model.spacing);
     std::vector<char> dead(world.sph.count(), 0);
     parallel_for(world.sph.count(), grain, [&](std::int64_t i) {
@@ -260,7 +262,7 @@ Correction move_and_correct(SphLiquid& liquid, double dt, const std::vector<Boun
                 if (!surface.yields && !found[i] && round == 0)
                     continue;  //                       [Alg. 2, 5]
                 if (const auto sample = touched(surface, from, p, domain.flat())) {
-                    // As far as rounding lets it be seen: otherwise it would touch again.
+                    // Slightly further than the radius: otherwise rounding would let it touch again.
                     p += sample->normal * (radius * (1 + 1e-9) - dot(p - sample->point, sample->normal));
                     moved = true;
                 }
@@ -302,10 +304,10 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
         for (std::int64_t i = begin; i < end; ++i) {
             const Vec3 p = liquid.position[i];
             double share = 1;
-            std::array<double, 3> wall{reach, reach, reach};  // the nearest across each axis
+            std::array<double, 3> wall{reach, reach, reach};  // distance of the nearest one across each axis
             for (int side = 0; side < 6; ++side) {
                 const int axis = side / 2;
-                // A penalty lets some behind the wall; there they must not look many times too dense.
+                // A penalty lets some particles behind the wall; they must not appear many times too dense.
                 const double distance =
                     std::max(side % 2 ? size[axis] - p[axis] : p[axis], setup.model.radius());
                 if (distance >= reach || !domain.closed(side)) continue;
@@ -332,7 +334,7 @@ BoundaryCover cover_by_boundary(const SphLiquid& liquid, const World& now, const
             // In a narrow gap nearly nothing is open; a particle there must not count for many.
             share = std::max(share, 0.2);
             cover.open[i] = float(share);
-            // What density and pair forces as they are have as their energy.
+            // Consistent with the energy of the density and the pair forces.
             for (auto press = presses.rbegin(); press != presses.rend() && press->particle == i; ++press)
                 if (press->surface >= 0) press->push = press->push / share;
         }
@@ -428,7 +430,7 @@ void finish_sph(const World& now, World& next, const StepContext& ctx, const Sph
     next.time = ctx.time + ctx.dt;
     next.step = ctx.step + 1;
     show_particles(liquid, scenario.domain, next.liquid.particles);
-    if (!ctx.ends_frame) {  // what the grid shows is as old as the last frame
+    if (!ctx.ends_frame) {  // the grid keeps the fields of the last frame
         next.liquid.tiling = now.liquid.tiling;
         next.liquid.velocity = now.liquid.velocity;
         next.liquid.phi = now.liquid.phi;

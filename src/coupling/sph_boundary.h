@@ -1,5 +1,5 @@
-// What the methods share whose liquid is particles alone: how such a world starts, where its particles meet
-// walls and solids, what comes and goes, and how the rest of the program gets to see it.
+// Shared by the SPH methods: the start, contacts of particles with walls and solids, inflow and outflow, and
+// the liquid as the rest of the program sees it.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace flotsam {
 
-// What follows from the scenario alone, and memory that is used again in every step.
+// Data derived from the scenario, and buffers that every step reuses.
 struct SphSetup {
     ContactShapes contact_shapes;  // of rigid bodies among themselves
     SphModel model{};
@@ -25,12 +25,12 @@ struct SphSetup {
     std::vector<SolidCover> covers{};
 };
 
-// What the particles' equations need, from a scene: spacing, sound speed, viscosity.
+// The parameters of a scene's SPH equations: spacing, sound speed, viscosity.
 SphModel sph_model(const Scenario& scenario);
 // `touch` in radii of a particle.
 SphSetup sph_setup(const Scenario& scenario, double touch_radii);
 
-// What such methods have in common.
+// Base class of the SPH methods.
 class SphScheme : public Scheme {
   public:
     Capabilities capabilities() const override;
@@ -50,18 +50,18 @@ class SphScheme : public Scheme {
 struct BoundaryContact {
     std::int32_t particle = 0;
     std::int32_t surface = 0;  // a solid of the scenario, or a side of the domain: no_solid - side
-    std::int32_t body = -1;    // in World::bodies where the liquid moves it; -1 where it does not
+    std::int32_t body = -1;    // index in World::bodies; -1 where the liquid does not move it
     Vec3 point, normal;        // x_cp and n, out of the solid
-    Vec3 surface_velocity;     // v_cp* of what is no body [m/s]                [Becker09 Eq. 21, 22]
+    Vec3 surface_velocity;     // v_cp* where there is no body [m/s]            [Becker09 Eq. 21, 22]
     double slip = 1;           // epsilon for this step
-    double least_leaving = 0;  // normal velocity that it shall have at least: delta times its approach [m/s]
+    double least_leaving = 0;  // least normal velocity afterwards: delta times its approach [m/s]
 
     static constexpr std::int32_t no_solid = -1;
     bool is_wall() const { return surface <= no_solid; }
     int side() const { return no_solid - surface; }
 };
 
-// A solid as particles meet it in a step.
+// A solid as a boundary of the particles in a step.
 struct MovingSurface {
     const SampledSurface* samples;
     Pose before, after;
@@ -79,12 +79,12 @@ std::vector<BoundaryContact> find_contacts(const SphLiquid& liquid, double dt,
                                            const std::vector<MovingSurface>& surfaces, const Domain& domain,
                                            double touch);
 
-// Moves particles with their velocities, and out of walls and solids along the normals
-// [Becker09 Eq. 19, 20]. What does not yield has been met by all that were found in `contacts` and by no one
-// else [Algorithm 2].
+// Moves particles with their velocities, and out of walls and solids along the normals [Becker09 Eq. 19, 20].
+// In the first round, surfaces that do not yield correct only the particles found in `contacts` [Algorithm
+// 2].
 struct Correction {
-    double volume = 0;  // through which particles were pushed [m^3]
-    Vec3 turning;       // angular momentum that it made [kg m^2/s]
+    double volume = 0;  // swept by pushed particles [m^3]
+    Vec3 turning;       // angular momentum that the correction added [kg m^2/s]
     Displaced pushed;   // particles
     Correction& operator+=(const Correction& o) {
         pushed += o.pushed;
@@ -97,11 +97,11 @@ Correction move_and_correct(SphLiquid& liquid, double dt, const std::vector<Boun
                             const std::vector<MovingSurface>& surfaces, const Domain& domain,
                             const SphModel& model);
 
-// What a wall or solid does to a particle whose kernel it covers in part, beside control forces: an
-// acceleration of rho_0 P / rho^2 times `push`. A wall adds what keeps a lattice beside it at rest
-// (PlaneCover::press). Around a solid, which drifts through all kinds of arrangements, that would not do:
-// there it is the gradient of the open share over the share, which together with the density and the pair
-// forces conserves energy (Kulasegaram, Bonet et al. 2004), so that bodies float where Archimedes has them.
+// Pressure force of a wall or solid on a particle whose kernel it covers in part, besides control forces: an
+// acceleration of rho_0 P / rho^2 times `push`. For a wall it keeps a lattice beside it at rest
+// (PlaneCover::press). That does not work for a solid, which drifts through all kinds of arrangements: there
+// it is the gradient of the open share over the share, which together with the density and the pair forces
+// conserves energy (Kulasegaram, Bonet et al. 2004), so that bodies float at the depth of Archimedes' law.
 struct Press {
     std::int32_t particle = 0, surface = 0;
     Vec3 push;  // [1/m]
@@ -125,8 +125,8 @@ struct Momentum {
 Momentum momentum(const SphLiquid& liquid, double particle_mass);
 Momentum momentum(const std::vector<RigidBody>& bodies);
 
-// What every step begins with: particles sorted, pressed and rubbed by each other, and given gravity's
-// velocity with the bodies; nothing has moved yet. `stage_done` is called with the names of the stages.
+// First part of every step: sorts the particles, and adds pressure, viscosity and gravity to their velocities
+// and gravity to those of bodies; nothing has moved yet. `stage_done` is called with the names of the stages.
 struct SphPrediction {
     BoundaryCover cover;
     Momentum liquid_before;
@@ -134,15 +134,15 @@ struct SphPrediction {
 SphPrediction predict_sph(const World& now, World& next, const StepContext& ctx, SphSetup& setup,
                           FunctionRef<void(const char*)> stage_done);
 
-// A velocity changed, as single precision holds it. Not inlined: where g++ 12 vectorises over x, y and z it
-// leaves out the rounding between the conversions to float and back, and a body would receive another impulse
-// than the particle gives.
+// v + by, rounded to single precision. Not inlined: where g++ 12 vectorises over x, y and z it leaves out the
+// rounding between the conversions to float and back, and a body would receive a different impulse than the
+// particle gives.
 Vec3f changed(Vec3f v, Vec3 by);
 
-// Rigid bodies that touch each other or walls: what contact gives to each.
+// Contacts of rigid bodies with each other and with walls; returns the impulse on each body.
 std::vector<Impulse> collide_bodies(const World& now, World& next, const StepContext& ctx, SphSetup& setup);
 
-// What every step ends with: liquid that comes and goes, what outputs see, and trouble.
+// Last part of every step: inflow and outflow, fields for outputs, and checks for failure.
 void finish_sph(const World& now, World& next, const StepContext& ctx, const SphSetup& setup,
                 StepReport& report);
 

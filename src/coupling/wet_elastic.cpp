@@ -97,7 +97,7 @@ bool WetElastic::push_bodies(const std::vector<Twist>& motion) {
         };
         const Twist more = gain({push.linear - pushed_[b].linear, push.angular - pushed_[b].angular});
         change = std::max({change, length(more.velocity), length(more.spin)});
-        // Without what elastic ones push it moves as it did, less that.
+        // The body's motion without the elastic pushes so far.
         if (length(push.linear) + length(push.angular) > 0) {
             const Twist before = gain(pushed_[b]);
             partners[b].free = {motion[b].velocity - before.velocity, motion[b].spin - before.spin};

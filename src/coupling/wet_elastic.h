@@ -15,14 +15,14 @@
 namespace flotsam {
 
 enum class ElasticCoupling {
-    strong,   // masses, damping and elasticity answer to the pressure within the solve [Zarifi17 Ch. 5]
-    damping,  // elastic forces act before it; masses and damping answer within it
-    weak      // the liquid meets them as they moved before; they feel its pressure after it
+    strong,   // masses, damping and elasticity respond to the pressure within the solve [Zarifi17 Ch. 5]
+    damping,  // elastic forces act before the solve; masses and damping respond within it
+    weak      // the liquid sees their velocity before the solve; they feel its pressure after it
 };
 
-// The nodes that carry a body's skin, when its first one has this number.
+// The nodes that a body's skin is interpolated from; its first node has the number `first`.
 SurfaceNodes skin_nodes(const ElasticMesh& mesh, int first);
-// A body that stands alone and still, cut into a grid: for a single solve.
+// A single body at rest, cut into a grid: for a single solve.
 Obstacle still_elastic_obstacle(const ElasticBody& body, const Domain& domain);
 
 class WetElastic {
@@ -30,35 +30,35 @@ class WetElastic {
     explicit WetElastic(ElasticCoupling coupling) : coupling_(coupling) {}
     ElasticCoupling coupling() const { return coupling_; }
 
-    // Starts a solve for bodies that are where they are in the middle of a step, at `time`; `bodies` are the
-    // rigid ones beside them.
+    // Starts a solve for elastic bodies at their positions in the middle of a step, at `time`; `bodies` are
+    // the rigid ones beside them.
     void begin(const Scenario& scenario, const World& now, const std::vector<ElasticBody>& elastics,
                const std::vector<RigidBody>& bodies, double time, double dt);
     std::int64_t nodes() const { return equation_.nodes(); }
 
-    // Makes the equation about where the nodes are going, and writes it into a solid system's node blocks.
-    // `known` is the impulse on each node of what is known of the pressure beforehand [kg m/s]. False when
-    // the equation has no solution.
+    // Linearises the equation about the current estimate of the nodes' motion, and writes it into a solid
+    // system's node blocks. `known` is the impulse of the known part of the pressure on each node [kg m/s].
+    // False when the equation has no solution.
     bool linearize(std::span<const Vec3> known, const SolverSettings& solver, NodeBlocks& nodes);
-    // The same again, about where a solve has brought the nodes.
+    // The same again, about the result of a solve.
     bool linearize(const SolverSettings& solver, NodeBlocks& nodes) {
         return linearize(known_, solver, nodes);
     }
 
-    // A solve has found the rest of the pressure's impulse on the nodes, and their velocity.
+    // Takes the result of a solve: the rest of the pressure's impulse on the nodes, and their velocity.
     struct Taken {
-        bool again = false;  // the equation has changed by what came out and must be solved again
-        double share = 1;    // of the way from the last result to this one that nodes went
+        bool again = false;  // the result has changed the equation, which must be solved again
+        double share = 1;    // of the step from the last result to this one that was taken
     };
     Taken take(std::span<const Vec3> impulse, std::vector<Vec3> velocity);
-    // Contacts push the rigid bodies, which move by `motion`; pushed() says how much. Whether that changed
-    // their motion by so much that another solve is wanted.
+    // Updates pushed(), the impulses of contacts on the rigid bodies, which move by `motion`. Returns whether
+    // that changed their motion so much that another solve is needed.
     bool push_bodies(const std::vector<Twist>& motion);
     const std::vector<Impulse>& pushed() const { return pushed_; }
 
     const ElasticEquation& equation() const { return equation_; }
-    // What the last round still changed, where rounds ran out [m/s]. Without elasticity in the solve there is
-    // but one.
+    // Change of velocity in the last round, where the limit was reached [m/s]. Without elasticity in the
+    // solve there is only one round.
     double disagreement() const {
         return coupling_ == ElasticCoupling::damping ? 0 : std::max(equation_.disagreement(), push_left_);
     }
@@ -72,8 +72,8 @@ class WetElastic {
     double push_left_ = 0;  // change of rigid bodies' motion in the last round, and no other followed [m/s]
 };
 
-// Adds elastic bodies, after begin(), to a solid system: interface, momentum, and what the preconditioner
-// takes for it. Pockets that give way to them are taken out of `sealed`. False when their equation has no
+// Adds elastic bodies, after begin(), to a solid system: interface map, momentum, and its lumped form for the
+// preconditioner. Pockets that touch them are removed from `sealed`. False when their equation has no
 // solution.
 bool add_elastic_blocks(WetElastic& elastic, const PressureSystem& system, const SolverSettings& solver,
                         double dt, SolidSystem& solids, std::vector<Pocket>& sealed);

@@ -1,4 +1,4 @@
-// Particles that are somewhere else than their velocity takes them.
+// Displacements of particles that their velocities do not explain.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 
 namespace flotsam {
 
-// Walls and solids push particles aside, reseeding takes them elsewhere. No force does that, so it is
-// counted.
+// Walls and solids push particles aside, and reseeding moves them. No force accounts for these displacements,
+// so they are recorded.
 struct Displaced {
     std::int64_t count = 0;
-    double distance = 0, farthest = 0;  // of all together; of one [m]
-    Vec3 way;                           // sum of the ways [m]
-    Vec3 velocity;                      // sum of what their velocities changed by [m/s]
+    double distance = 0, farthest = 0;  // of all particles; of one [m]
+    Vec3 way;                           // sum of the displacements [m]
+    Vec3 velocity;                      // sum of the velocity changes [m/s]
 
-    // Less than `least` [m] is no more than keeping clear of a surface.
+    // Displacements up to `least` [m] only keep a particle clear of a surface and are ignored.
     void add(Vec3 by, double least = 0) {
         const double length_of_way = length(by);
         if (length_of_way <= least) return;

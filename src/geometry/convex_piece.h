@@ -1,4 +1,4 @@
-// Convex pieces that a body is made of where it touches others.
+// The convex pieces of a body, for contact with others.
 #pragma once
 
 #include <vector>
@@ -15,10 +15,10 @@ struct ConvexPiece {
     // Half the edges of a box; {radius, half the length, .} of a capsule (between its caps' centres), a
     // cylinder or a cone (tip up); {radius, ., .} of a sphere. [m]
     Vec3 half;
-    std::vector<Vec3> points;  // whose hull it is, if it is a hull [m]
+    std::vector<Vec3> points;  // of a hull [m]
 };
 
-// A few points whose hull nearly is that of all: the farthest ones in evenly spread directions.
+// A few points whose hull is nearly the hull of all: the farthest ones in evenly spread directions.
 std::vector<Vec3> outermost_points(const std::vector<Vec3>& points);
 
 }  // namespace flotsam

@@ -101,7 +101,7 @@ Range range_along(const Polygon& polygon, int axis) {
 }
 
 // Calls visit(index, piece) for the pieces of a polygon between integer planes along an axis, within [0,
-// count), and visit(count, piece) for all that lies beyond.
+// count), and visit(count, piece) for the part beyond.
 template <class Visit>
 void slice(Polygon polygon, int axis, int count, const Visit& visit) {
     const Range range = range_along(polygon, axis);
@@ -154,7 +154,7 @@ std::pair<int, int> floors(Range r) {
     return {bounded(r.low), bounded(r.high)};
 }
 
-// How a triangle moves on: velocities are linear on it.
+// The motion of a triangle: velocities are linear on it.
 class TriangleMotion {
   public:
     TriangleMotion(const std::array<Vec3, 3>& corner, const std::array<Vec3, 3>& velocity, double time)
@@ -163,8 +163,8 @@ class TriangleMotion {
         const double square = dot(normal_, normal_);
         if (square == 0) return;
         inverse_square_ = 1 / square;
-        // The area turns and stretches on the way: its mean over the time, in which it is quadratic, is
-        // Simpson's.
+        // The area vector is quadratic in time, because the triangle turns and stretches: Simpson's rule
+        // gives its exact mean.
         const auto area_at = [&](double t) {
             const Vec3 a = corner[0] + velocity[0] * t;
             return cross(corner[1] + velocity[1] * t - a, corner[2] + velocity[2] * t - a);
@@ -172,8 +172,8 @@ class TriangleMotion {
         const Vec3 mean = (normal_ + 4.0 * area_at(0.5 * time) + area_at(time)) / 6.0;
         extra_ = dot((velocity[0] + velocity[1] + velocity[2]) / 3.0, mean - normal_) * inverse_square_;
     }
-    // Volume per time swept by a part with this area vector and centre: as it moves off, and its share of
-    // what the whole triangle sweeps more on its way.
+    // Volume per time swept by a part with this area vector and centre: at its initial velocity, plus its
+    // share of what the turning and stretching of the triangle adds.
     double swept(Vec3 area, Vec3 center) const {
         const Vec3 from = center - corner_[0];
         const double b = dot(cross(from, corner_[2] - corner_[0]), normal_) * inverse_square_;
@@ -209,7 +209,8 @@ class CornerWeights {
     double inverse_square_;
 };
 
-// How a polygon of a triangle is divided among its corners: integrals of products of linear functions, exact.
+// Divides a polygon of a triangle among the triangle's corners: exact integrals of products of linear
+// functions.
 SurfacePiece divide_among_corners(const CornerWeights& weights, const Polygon& polygon) {
     SurfacePiece piece;
     double all = 0;
@@ -238,7 +239,7 @@ SurfacePiece divide_among_corners(const CornerWeights& weights, const Polygon& p
     return piece;
 }
 
-// What is cut, in units of cells from the corner of the solid's box.
+// The mesh that is cut, in units of cells from the corner of the solid's box.
 struct CellMesh {
     const std::vector<Int3>& triangles;
     std::vector<Vec3> vertex, velocity;
@@ -268,7 +269,7 @@ void cover_faces(const CellMesh& mesh, int axis, CutSolid& cut) {
             Vec3 up, down;
             bool crossed = false;
             for (int e = 0; e < 3; ++e) {
-                // Both triangles of an edge must find the same point to the last bit: go from the lower
+                // Both triangles of an edge must find the same point to the last bit: start from the lower
                 // index.
                 const int from = corner[e], to = corner[(e + 1) % 3];
                 const bool to_above = mesh.vertex[to][axis] >= double(plane);
@@ -310,8 +311,7 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
         const CornerWeights weights(corner);
         slice(layer, 1, ny, [&](int j, const Polygon& row) {
             if (j == ny) return;
-            // Along x nothing may be lost: what lies beyond the box's high side still covers the cells before
-            // it.
+            // Along x nothing may be lost: parts beyond the box's high side still cover the cells before it.
             slice(row, 0, nx, [&](int i, const Polygon& piece) {
                 Vec3 area;
                 std::array<Vec3, 3> moment{};
@@ -448,13 +448,13 @@ void cover_by_distance(CutSolid& cut, double h, const std::function<double(Vec3)
             for (int i = 0; i < 4; ++i) {
                 const int next = (i + 1) % 4, opposite = (i + 2) % 4, last = (i + 3) % 4;
                 const bool in = corner[i] < 0;
-                // A corner that is cut off; two opposite ones are cut off each by itself.
+                // A corner that is cut off; two opposite corners are cut off separately.
                 if (in != (corner[next] < 0) && in != (corner[last] < 0) &&
                     (inside != 2 || (in && corner[opposite] < 0))) {
                     const double triangle = 0.5 * covered(i, next) * covered(i, last);
                     cover += inside == 3 ? 1 - triangle : triangle;
                 }
-                // Two corners beside each other: a trapezoid.
+                // Two adjacent corners: a trapezoid.
                 if (inside == 2 && in && corner[next] < 0)
                     cover = 0.5 * (covered(i, last) + covered(next, opposite));
             }

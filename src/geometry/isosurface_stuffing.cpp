@@ -11,8 +11,8 @@ namespace flotsam {
 
 namespace {
 
-// A point moves onto the surface when that cuts one of its edges nearer than this share of the edge's length.
-// These values give the best guaranteed angles [Labelle & Shewchuk 2007, Table 1].
+// A point moves onto the surface where the surface cuts one of its edges nearer than this share of the edge's
+// length. These values give the best guaranteed angles [Labelle & Shewchuk 2007, Table 1].
 constexpr double near_on_long = 0.24999, near_on_short = 0.41189;
 
 // The lattice: corners of cubes (even numbers) and their centres, in halves of an edge.
@@ -35,7 +35,7 @@ struct Lattice {
         const Vec3 c(Int3{n % nx, n / nx % ny, n / nx / ny});
         return low + spacing * (c + (middle ? Vec3{0.5, 0.5, 0.5} : Vec3{}));
     }
-    // Every edge leads between two points of one kind and is long, or between the kinds and is short.
+    // Edges between two points of one kind are long, those between the kinds are short.
     bool is_long(int a, int b) const { return (a >= corners()) == (b >= corners()); }
 };
 
@@ -58,7 +58,7 @@ void for_each_tet(const Lattice& lattice, const Visit& visit) {
     }
 }
 
-// Where an edge crosses the surface, as a share of the way from a (inside) to b (outside).
+// Where an edge crosses the surface, as a share of the edge from a (inside) to b (outside).
 double crossing(const Shape& shape, Vec3 a, Vec3 b, double da, double db) {
     double low = 0, high = 1;
     double at = da / (da - db);
@@ -70,7 +70,7 @@ double crossing(const Shape& shape, Vec3 a, Vec3 b, double da, double db) {
             high = at, db = d;
         if (std::abs(d) < 1e-9 * length(b - a) || da == db) break;
         at = low + (high - low) * da / (da - db);
-        // Regula falsi may stand still at one end.
+        // Regula falsi may stall at one end.
         if (i % 2) at = 0.5 * (low + high);
     }
     return std::clamp(at, 0.0, 1.0);
@@ -82,7 +82,7 @@ class Stuffing {
         const Box box = shape.bounds();
         const Vec3 size = box.high - box.low;
         lattice_.spacing = spacing;
-        // Two cubes more on every side, and no plane of the lattice where boxes like to have their faces.
+        // Two more cubes on every side, and no plane of the lattice on the faces of the shape's box.
         lattice_.cubes = {int(size.x / spacing) + 4, int(size.y / spacing) + 4, int(size.z / spacing) + 4};
         lattice_.low = (box.low + box.high) * 0.5 - Vec3(lattice_.cubes) * (0.5 * spacing);
     }
@@ -134,7 +134,7 @@ class Stuffing {
         }
     }
 
-    // Each point goes to the nearest of the crossings that are too close to it, if they still are crossings.
+    // Moves each point to the nearest crossing that is too close to it, if it still is a crossing.
     void move_close_points() {
         std::sort(close_.begin(), close_.end(), [](const Close& a, const Close& b) {
             return a.point != b.point   ? a.point < b.point
@@ -168,8 +168,8 @@ class Stuffing {
     }
 
     // Does the diagonal of the four-sided part of a face start at inside point a and end on b's edge to the
-    // outside? Both tetrahedra at the face must think so. Of a long and a short edge the longer one is cut by
-    // it; of two equal ones the parity of the inside points decides [Labelle & Shewchuk 2007, 3.2].
+    // outside? Both tetrahedra at the face must agree. Of a long and a short edge, the diagonal ends on the
+    // long one; for two equal edges the parity of the inside points decides [Labelle & Shewchuk 2007, 3.2].
     bool diagonal_from(int a, int b, int outside) const {
         const bool long_a = lattice_.is_long(a, outside), long_b = lattice_.is_long(b, outside);
         if (long_a != long_b) return long_b;
@@ -197,7 +197,7 @@ class Stuffing {
             add(p[i], p[j], p[k], q[j]);
             return;
         }
-        // All three run round in a circle: only a point in the middle helps.
+        // The three diagonals form a cycle: this needs a point in the middle.
         Vec3 middle;
         for (int i = 0; i < 3; ++i) middle += (mesh_.nodes[p[i]] + mesh_.nodes[q[i]]) / 6.0;
         const int m = int(mesh_.nodes.size());
@@ -228,7 +228,7 @@ class Stuffing {
             return;
         }
         if (ins == 1) {
-            // Every outside point is replaced by the crossing on the way to it.
+            // Every outside point is replaced by the crossing on the edge to it.
             std::array<int, 3> base{};
             int n = 0;
             for (int i = 0; i < ons; ++i) base[n++] = node(on[i]);
@@ -256,7 +256,7 @@ class Stuffing {
             add_prism(p, q, cross);
         } else {
             // Two inside, two outside: a prism between (a, its crossings) and (b, its crossings), whose third
-            // side is on the surface and nobody else's.
+            // side lies on the surface and is not shared.
             const std::array<int, 3> p{node(in[0]), node_between(in[0], out[0]), node_between(in[0], out[1])};
             const std::array<int, 3> q{node(in[1]), node_between(in[1], out[0]), node_between(in[1], out[1])};
             const bool first = diagonal_from(in[0], in[1], out[0]),
@@ -265,14 +265,14 @@ class Stuffing {
             const double forth = length(mesh_.nodes[p[1]] - mesh_.nodes[q[2]]);
             const double back = length(mesh_.nodes[p[2]] - mesh_.nodes[q[1]]);
             bool free = forth < back;
-            // Side 0: a to its first crossing; side 2: the second crossing back to a. Not round in a circle.
+            // Side 0: a to its first crossing; side 2: the second crossing back to a. Avoid a cycle.
             const bool side0 = first, side2 = !second;
             if (side0 == side2) free = !side0;
             add_prism(p, q, {side0, free, side2});
         }
     }
 
-    // The largest piece, with the nodes that it needs.
+    // The mesh with the nodes that it uses; only its largest piece when the others are specks.
     TetMesh cleaned() const {
         std::vector<int> piece(mesh_.tets.size(), -1);
         std::unordered_map<std::uint64_t, std::vector<int>> at_face;

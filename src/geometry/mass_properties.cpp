@@ -15,7 +15,7 @@ struct Sums {
     Vec3 first;
     Mat3 second;
 
-    // A cube of the given edge about `p`, of which a share counts.
+    // Adds a share of a cube of the given edge about `p`.
     void add_cube(Vec3 p, double edge, double share) {
         const double v = share * edge * edge * edge, own = v * edge * edge / 12;
         volume += v;

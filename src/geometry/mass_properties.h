@@ -13,7 +13,7 @@ struct VolumeMoments {
     Vec3 center;        // [m]
     Mat3 spread;        // of (x - center)(x - center)^T [m^5]
 
-    // A region without a part of it.
+    // The moments of a region without a part of it.
     friend VolumeMoments operator-(const VolumeMoments& whole, const VolumeMoments& part);
 };
 
@@ -21,8 +21,8 @@ struct VolumeMoments {
 VolumeMoments enclosed_moments(const TriangleMesh& mesh);
 
 // The part of `shape` that is deeper than `depth` [m] under its surface: the room inside a wall of that
-// thickness. Cubes are divided where its boundary passes, down to a quarter of `depth`; the cells that are
-// left count by how deep their centre is. Walls of boxes and balls come out to 0.2 %.
+// thickness. Cubes that its boundary crosses are subdivided, down to a quarter of `depth`; the smallest ones
+// count by the depth of their centre. Walls of boxes and balls come out to 0.2 %.
 VolumeMoments moments_deeper_than(const Shape& shape, double depth);
 
 struct MassProperties {
@@ -31,7 +31,7 @@ struct MassProperties {
     Mat3 inertia;     // about the centre, in body axes [kg m^2]
 };
 MassProperties mass_properties(const VolumeMoments& moments, double density);
-// A body with a lump of lead at a point of it.
+// A body with an additional point mass.
 MassProperties with_point_mass(const MassProperties& body, double mass, Vec3 at);
 
 }  // namespace flotsam

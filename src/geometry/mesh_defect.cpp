@@ -24,7 +24,7 @@ std::string mesh_defect(const TriangleMesh& mesh) {
         if (there + back > 2) return "has edges that more than two triangles share";
         if (there != back) return there + back == 1 ? "has holes" : "has triangles that face the wrong way";
     }
-    // On a coarse grid of its own: a cell that is covered less than not at all, or more than once.
+    // On a coarse grid: no cell may be covered by a negative share, or more than once.
     const Box box = bounds(mesh);
     const Vec3 size = box.high - box.low;
     const double cell = std::max({size.x, size.y, size.z}) / 64;

@@ -7,9 +7,9 @@
 
 namespace flotsam {
 
-// What keeps a closed mesh from bounding a volume cleanly, in words that complete "the mesh ..."; empty when
-// nothing does: every edge belongs to two triangles that agree on which side is out, they face outwards, and
-// no part overlaps another.
+// The reason why a closed mesh does not bound a volume, in words that complete "the mesh ..."; empty when it
+// does: every edge belongs to two triangles that agree on which side is out, they face outwards, and no part
+// overlaps another.
 std::string mesh_defect(const TriangleMesh& mesh);
 
 // Throws UserError, calling the mesh `name`, when it has holes.

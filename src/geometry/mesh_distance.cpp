@@ -1,4 +1,4 @@
-// The one file of this folder that knows OpenVDB: the signed distance to a closed triangle mesh.
+// The only file of this folder that uses OpenVDB: the signed distance to a closed triangle mesh.
 #include <fmt/format.h>
 #include <openvdb/openvdb.h>
 #include <openvdb/tools/Interpolation.h>
@@ -14,7 +14,7 @@ namespace flotsam {
 
 namespace {
 
-// Distances are kept within this many voxels of the surface; beyond, only the sign is.
+// Distances are kept within this many voxels of the surface; further away, only the sign is.
 constexpr float band = 8;
 
 class MeshShape final : public Shape {
@@ -45,7 +45,7 @@ openvdb::FloatGrid::Ptr sampled_distance(const TriangleMesh& mesh, const std::st
     check_closed(mesh, file);
     const Box box = bounds(mesh);
     for (int axis = 0; axis < 3; ++axis)
-        // Voxel coordinates are 32-bit integers inside OpenVDB and floats in our hands.
+        // Voxel coordinates are 32-bit integers in OpenVDB and floats here.
         if (!(std::max(std::abs(box.low[axis]), std::abs(box.high[axis])) / spacing < 1e6))
             throw UserError(
                 fmt::format("{}: the mesh reaches from {} to {} m, far beyond what cells of {} m can "

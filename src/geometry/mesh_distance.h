@@ -12,8 +12,8 @@ namespace flotsam {
 // too large, or too small to be seen.
 ShapePtr mesh_distance(const TriangleMesh& mesh, const std::string& name, double spacing);
 
-// A clean mesh around what a closed mesh encloses, however its triangles face and overlap: the zero surface
-// of that distance. Sharp edges are rounded, and what is thinner than `spacing` is lost.
+// A clean mesh around the volume that a closed mesh encloses, however its triangles face and overlap: the
+// zero surface of that distance. Sharp edges are rounded, and parts thinner than `spacing` are lost.
 TriangleMesh mesh_from_distance(const TriangleMesh& mesh, const std::string& name, double spacing);
 
 }  // namespace flotsam

@@ -1,4 +1,4 @@
-// Stands in for mesh_distance.cpp where there is no OpenVDB.
+// Replaces mesh_distance.cpp in builds without OpenVDB.
 #include "core/check.h"
 #include "geometry/mesh_distance.h"
 

@@ -39,7 +39,7 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-// A word of the file as a message may show it: short and printable.
+// A word of the file for use in messages: short and printable.
 std::string shown(std::string_view word) {
     std::string text;
     for (const char c : word.substr(0, 40)) text += c >= ' ' && c < 127 ? c : '?';
@@ -55,7 +55,7 @@ std::optional<Number> to_number(std::string_view word) {
     return value;
 }
 
-// Walks through text by lines and words and knows the line it is at.
+// Walks through text by lines and words and counts the lines.
 class TextCursor {
   public:
     TextCursor(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
@@ -336,7 +336,7 @@ TriangleMesh parse_binary_stl(std::string_view content, std::string_view name) {
                                  count, bytes.left() / 50));
     TriangleMesh mesh;
     for (std::uint32_t i = 0; i < count; ++i) {
-        for (int k = 0; k < 3; ++k) bytes.next<float>();  // the normal: the corners say the same
+        for (int k = 0; k < 3; ++k) bytes.next<float>();  // the normal, which follows from the corners
         std::array<Vec3, 3> corners;
         for (Vec3& corner : corners)
             for (int axis = 0; axis < 3; ++axis) corner[axis] = bytes.next<float>();
@@ -381,7 +381,7 @@ TriangleMesh parse_stl(std::string_view content, std::string_view name) {
     return parse_binary_stl(content, name);
 }
 
-// As the file lists them, checked for what would break what follows.
+// Vertices and triangles as the file lists them, checked for values that later steps cannot handle.
 TriangleMesh parse_unmerged(std::string_view content, std::string_view name) {
     // Vertices and corners are numbered with 32 bits; no file smaller than this can overflow them.
     if (content.size() > std::size_t{1} << 31)

@@ -1,4 +1,4 @@
-// Reads triangle meshes from files that others made.
+// Reads triangle meshes from files of other programs.
 #pragma once
 
 #include <filesystem>
@@ -16,11 +16,11 @@ TriangleMesh read_mesh(const std::filesystem::path& file);
 // The same without merging: vertices and triangles as the file lists them, for comparison with other files.
 TriangleMesh read_unmerged_mesh(const std::filesystem::path& file);
 
-// As read_mesh, for a file's content in memory; `name` (its ending chooses the format) is what messages call
-// it.
+// As read_mesh, for a file's content in memory; `name` is used in messages, and its ending chooses the
+// format.
 TriangleMesh parse_mesh(std::string_view content, std::string_view name);
 
-// Vertices of a file that are closer than this are meant to be one [m].
+// Vertices of a file that are closer than this are merged [m].
 double merging_distance(const TriangleMesh& mesh);
 
 }  // namespace flotsam

@@ -19,12 +19,12 @@ namespace {
         file.string(), what));
 }
 
-// Two files of the sequence around a time, and how far it is from one to the other.
-struct Moment {
+// The two files of the sequence before and after a time, and the share of the way from one to the other.
+struct KeyPosition {
     std::size_t from, to;
     double share;
 };
-Moment moment_at(const MeshSequence& sequence, double time) {
+KeyPosition position_in_keys(const MeshSequence& sequence, double time) {
     const auto count = double(sequence.vertices.size());
     double at = time * sequence.rate;
     if (sequence.loop) at -= count * std::floor(at / count);
@@ -71,7 +71,7 @@ MeshSequence read_mesh_sequence(const std::vector<std::filesystem::path>& files,
         }
         if (inwards)
             for (Int3& t : placed.triangles) std::swap(t.y, t.z);
-        // A file on its own would be meshed anew; here that would change the triangles.
+        // A single mesh file with a defect would be remeshed; here that would change the triangles.
         if (const std::string defect = mesh_defect(placed); !defect.empty())
             refuse(file, format_text("the mesh {}", defect));
         for (Vec3& v : placed.vertices) v *= scale;
@@ -82,15 +82,15 @@ MeshSequence read_mesh_sequence(const std::vector<std::filesystem::path>& files,
 }
 
 std::vector<Vec3> vertices_at(const MeshSequence& sequence, double time) {
-    const Moment moment = moment_at(sequence, time);
-    std::vector<Vec3> vertices = sequence.vertices[moment.from];
-    const std::vector<Vec3>& next = sequence.vertices[moment.to];
-    for (std::size_t v = 0; v < vertices.size(); ++v) vertices[v] += (next[v] - vertices[v]) * moment.share;
+    const KeyPosition at = position_in_keys(sequence, time);
+    std::vector<Vec3> vertices = sequence.vertices[at.from];
+    const std::vector<Vec3>& next = sequence.vertices[at.to];
+    for (std::size_t v = 0; v < vertices.size(); ++v) vertices[v] += (next[v] - vertices[v]) * at.share;
     return vertices;
 }
 
 double largest_speed(const MeshSequence& sequence, double from, double until) {
-    // Between two files speeds are constant: one moment within each interval is enough.
+    // Between two files speeds are constant: one time within each interval is enough.
     double speed = 0;
     const double first = std::floor(from * sequence.rate), last = std::ceil(until * sequence.rate);
     const double intervals = std::min(last - first, double(sequence.vertices.size()));
@@ -98,8 +98,8 @@ double largest_speed(const MeshSequence& sequence, double from, double until) {
         const double middle = (first + i + 0.5) / sequence.rate;
         if (!sequence.loop && (middle < 0 || middle * sequence.rate > double(sequence.vertices.size()) - 1))
             continue;
-        const Moment moment = moment_at(sequence, middle);
-        const std::vector<Vec3>&a = sequence.vertices[moment.from], &b = sequence.vertices[moment.to];
+        const KeyPosition at = position_in_keys(sequence, middle);
+        const std::vector<Vec3>&a = sequence.vertices[at.from], &b = sequence.vertices[at.to];
         for (std::size_t v = 0; v < a.size(); ++v)
             speed = std::max(speed, length(b[v] - a[v]) * sequence.rate);
     }

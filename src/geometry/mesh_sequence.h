@@ -12,14 +12,14 @@ struct MeshSequence {
     std::vector<Int3> triangles;              // the same in every file
     std::vector<std::vector<Vec3>> vertices;  // of each file [m]
     double rate = 24;                         // files per second
-    bool loop = false;  // from the last file back to the first, again and again; otherwise the last one stays
+    bool loop = false;  // goes from the last file back to the first; otherwise the last one stays
 };
 
 // Reads files that must have the same vertices and triangles, and bound a volume each. Throws UserError that
 // names the first file that does not, and says why.
 MeshSequence read_mesh_sequence(const std::vector<std::filesystem::path>& files, double scale);
 
-// Vertices go straight from file to file; the first file is at time 0.
+// Vertices move linearly from file to file; the first file is at time 0.
 std::vector<Vec3> vertices_at(const MeshSequence& sequence, double time);
 
 // The fastest vertex between two times [m/s].

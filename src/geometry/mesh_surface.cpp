@@ -86,7 +86,7 @@ int MeshSurface::build(int first, int count, const std::vector<Vec3>& centers) {
         const int axis = spread.x >= spread.y && spread.x >= spread.z ? 0 : spread.y >= spread.z ? 1 : 2;
         const int half = count / 2;
         const auto begin = order_.begin() + first;
-        // Equal centres are told apart by number, so that the tree is the same everywhere.
+        // Equal centres are ordered by index, so that the tree is the same everywhere.
         std::nth_element(begin, begin + half, begin + count, [&](int a, int b) {
             const double u = centers[a][axis], v = centers[b][axis];
             return u != v ? u < v : a < b;
@@ -182,7 +182,7 @@ double MeshSurface::distance(Vec3 p) const {
 Vec3 MeshSurface::normal(Vec3 p, double step) const {
     if (far_distance(p) != 0) return Shape::normal(p, step);
     const Nearest place = nearest(p);
-    // On the surface itself the way to the nearest point has no direction.
+    // On the surface itself there is no direction to the nearest point.
     if (std::abs(place.distance) < 1e-3 * step) return place.normal;
     return (p - place.point) / place.distance;
 }
@@ -250,7 +250,7 @@ Vec3 Deformation::moved_along(Vec3 p) const {
     const Vec3 there = after->point(place.triangle, place.weight);
     const Vec3 shifted = there + (p - place.point);
     if (place.distance <= 0 || after->distance(shifted) >= 0.5 * place.distance) return shifted;
-    // The surface turned on the way, and the shift alone would lead into it.
+    // The surface has turned, and the shift alone would lead into it.
     return there + after->nearest(there).normal * place.distance;
 }
 

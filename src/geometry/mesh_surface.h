@@ -1,5 +1,5 @@
 // The nearest point on a closed mesh and the exact signed distance to it, also where the mesh is thinner than
-// any voxel. Built anew whenever the mesh deforms.
+// any voxel. Rebuilt whenever the mesh deforms.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@ namespace flotsam {
 
 class MeshSurface final : public Shape {
   public:
-    // Every edge must belong to two triangles that agree on which side is out (see mesh_defect).
-    // `detail` is the number of points along the mesh that questions are prepared for: for one that keeps its
-    // shape many are worth it.
+    // Every edge must belong to two triangles that agree on which side is out (see mesh_defect). `detail` is
+    // the number of lattice points along the mesh's longest side at which distances are precomputed: many are
+    // worth it for a mesh that keeps its shape.
     explicit MeshSurface(TriangleMesh mesh, int detail = 16);
 
     struct Nearest {
@@ -26,8 +26,8 @@ class MeshSurface final : public Shape {
     };
     Nearest nearest(Vec3 p) const;
 
-    // Exact near the surface. Further away than two of the prepared points it is somewhat too small, so that
-    // a step of this length always is free.
+    // Exact near the surface. Further away than two spacings of the lattice it is somewhat too small, so that
+    // a step of this length is always free.
     double distance(Vec3 p) const override;
     Vec3 normal(Vec3 p, double step) const override;
     Box bounds() const override { return nodes_.front().box; }
@@ -45,9 +45,10 @@ class MeshSurface final : public Shape {
     int build(int first, int count, const std::vector<Vec3>& centers);
     void find_normals();
     void fill_lattice(int detail);
-    // The nearest point, given any triangle to begin with: the nearer that is, the fewer boxes are opened.
+    // The nearest point, given any triangle to begin with: the nearer the triangle, the fewer boxes are
+    // opened.
     Nearest nearest_from(Vec3 p, int triangle) const;
-    // The distance, interpolated, where that is enough; 0 where it is not.
+    // The interpolated distance where that is accurate enough; else 0.
     double far_distance(Vec3 p) const;
     std::size_t lattice_index(Int3 c) const {
         return c.x + std::size_t(lattice_size_.x) * (c.y + std::size_t(lattice_size_.y) * c.z);
@@ -56,8 +57,9 @@ class MeshSurface final : public Shape {
     TriangleMesh mesh_;
     std::vector<Node> nodes_;
     std::vector<int> order_;  // triangles, leaf after leaf
-    // A coarse lattice around the mesh with the distance and the nearest triangle at each point: answers what
-    // is asked far from the surface, where the boxes are of little use, and says where to begin near it.
+    // A coarse lattice around the mesh with the distance and the nearest triangle at each point: gives
+    // distances far from the surface, where the boxes are of little use, and the triangle to begin with near
+    // it.
     struct LatticePoint {
         double distance;
         int triangle;
@@ -66,7 +68,7 @@ class MeshSurface final : public Shape {
     Vec3 lattice_low_;
     double lattice_spacing_ = 1;
     std::vector<LatticePoint> lattice_;
-    // The sign of the distance comes from the normal of what is nearest; at an edge or a corner that is the
+    // The sign of the distance comes from the normal at the nearest point; at an edge or a corner that is the
     // mean over the triangles there, weighted by angle [Baerentzen & Aanaes 2005].
     std::vector<Vec3> corner_normal_;
     std::vector<std::array<Vec3, 3>> edge_normal_;  // of the edges that leave each corner of a triangle
@@ -75,12 +77,12 @@ class MeshSurface final : public Shape {
 // How a surface deforms while particles move: the same triangles with their corners before and after.
 struct Deformation {
     std::shared_ptr<const MeshSurface> before, after;
-    std::vector<Vec3> velocity;  // of the corners after it, as the liquid shall feel it [m/s]
+    std::vector<Vec3> velocity;  // of the corners after the deformation, for the liquid [m/s]
 
-    // Where the surface takes a point that is beside it before: the nearest place on the surface keeps it at
-    // the same distance, on the same side.
+    // Where a point beside the surface goes with it: it follows the place that was nearest to it, at the same
+    // distance and on the same side.
     Vec3 moved_along(Vec3 p) const;
-    // Velocity of the place on the surface after it that is nearest to p.
+    // Velocity of the place on the deformed surface that is nearest to p.
     Vec3 velocity_at(Vec3 p) const;
 };
 

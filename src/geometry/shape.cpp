@@ -84,7 +84,7 @@ Vec3 Shape::normal(Vec3 p, double step) const {
         return s;
     };
     Vec3 s = slope(p);
-    // In the very middle of a plate there is no slope: a little beside it there is.
+    // The gradient vanishes in the very middle of a plate: evaluate it a little beside.
     if (length(s) < 0.2 * step) s = slope(p + step * Vec3{0.83, 0.71, 0.59});
     const double size = length(s);
     return size > 0 ? s / size : Vec3{0, 1, 0};

@@ -13,7 +13,7 @@ class Shape {
     virtual ~Shape() = default;
     // Signed distance to the surface, negative inside [m]. Exact outside and near the surface.
     virtual double distance(Vec3 p) const = 0;
-    // Out of the shape, of length 1: here by differences over `step` [m].
+    // The outward unit normal; here by differences over `step` [m].
     virtual Vec3 normal(Vec3 p, double step) const;
     // A box that holds the shape; may reach to infinity.
     virtual Box bounds() const = 0;
@@ -22,7 +22,7 @@ class Shape {
 };
 using ShapePtr = std::shared_ptr<const Shape>;
 
-// Whether the straight way from a to b comes nearer to a shape than `gap` [m]. It is looked at every
+// Whether the straight path from a to b comes nearer to a shape than `gap` [m]. It is tested every
 // `least_step` [m], or less often where the shape is farther away.
 bool meets(const Shape& shape, Vec3 a, Vec3 b, double gap, double least_step);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr double pi = std::numbers::pi;
 // Outlines are superellipses |x/a|^p + |z/b|^p = 1: 2 is an ellipse, larger is boxier.
 constexpr double stern_power = 3.0, bow_power = 1.7, side_power = 2.6;
-constexpr int sectors = 24, bands = 4;  // of the convex pieces; those of the mesh are multiples
+constexpr int sectors = 24, bands = 4;  // of the convex pieces; the mesh has multiples of these
 
 double power(double base, double exponent) { return std::pow(std::max(base, 0.0), exponent); }
 

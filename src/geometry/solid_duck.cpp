@@ -10,11 +10,11 @@ namespace flotsam {
 
 namespace {
 
-// An ellipsoid, tilted about z. The duck swims along +x, is 1 long, and this list is all there is of it.
+// An ellipsoid, tilted about z. The duck swims along +x, is 1 long, and consists of this list alone.
 struct Lump {
     Vec3 center, half;
     double degrees = 0;
-    double blend = 0.06;  // how softly it joins what comes before
+    double blend = 0.06;  // how softly it joins the lumps before it
     int part = 0;         // convex parts, for contact
 };
 enum Part { trunk, tail, head, beak, part_count };
@@ -65,7 +65,7 @@ int nearest_part(Vec3 p) {
     return part;
 }
 
-// The duck's surface in its own units, of cells `h`.
+// The duck's surface in its own units, from cells of edge `h`.
 TriangleMesh duck_surface(double h) {
     const Vec3 low{-0.62, -0.32, -0.42}, high{0.62, 0.72, 0.42};
     const Int3 cells{int((high.x - low.x) / h), int((high.y - low.y) / h), int((high.z - low.z) / h)};
@@ -81,7 +81,7 @@ TriangleMesh duck_surface(double h) {
     const SurfaceMesh net = extract_surface(phi, h);
     TriangleMesh mesh;
     for (const Vec3f& v : net.vertices) {
-        // The net cuts corners by a part of a cell: walk on to the true surface.
+        // The net cuts corners by a part of a cell: project its vertices onto the true surface.
         Vec3 p = Vec3(v) + low;
         for (int i = 0; i < 3; ++i) {
             const double e = 1e-5;

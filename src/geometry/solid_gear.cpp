@@ -36,7 +36,7 @@ class GearShape final : public Shape {
     Box bounds() const override { return {{-radius_, -radius_, -half_}, {radius_, radius_, half_}}; }
 
   private:
-    // All teeth are alike: turn the point to the first one and look at it and its neighbours.
+    // All teeth are alike: rotate the point to the first one, and test it and its neighbours.
     double outline_distance(Vec3 p) const {
         const double angle = std::atan2(p.y, p.x);
         const double near = angle - pitch_ * std::round(angle / pitch_), r = std::hypot(p.x, p.y);
@@ -59,7 +59,7 @@ class GearShape final : public Shape {
     std::vector<Vec3> outline_;
 };
 
-// A shape whose axis is z, with its axis along y instead.
+// A shape with its axis along z, rotated so that the axis is along y.
 class Upright final : public Shape {
   public:
     explicit Upright(ShapePtr shape) : shape_(std::move(shape)) {}
@@ -73,7 +73,7 @@ class Upright final : public Shape {
     ShapePtr shape_;
 };
 
-// About z.
+// A gear with its axis along z.
 SolidShape gear_about_z(double radius, double thickness, int teeth) {
     SolidShape shape{std::make_shared<GearShape>(radius, thickness, teeth), {}, {}};
     TriangleMesh& mesh = shape.mesh;

@@ -14,7 +14,7 @@ namespace flotsam {
 
 namespace {
 
-// A point of an outline that is turned about y: distance from the axis and height.
+// A point of an outline that is revolved about y: distance from the axis and height.
 struct OutlinePoint {
     double r, y;
 };
@@ -40,8 +40,8 @@ ShapePtr revolved(double radius, double half_height, Distance distance) {
     return std::make_shared<Revolved<Distance>>(radius, half_height, distance);
 }
 
-// Turns an outline about y. It runs from top to bottom with the inside towards the axis; `closed` outlines do
-// not touch the axis, others start and end on it.
+// Revolves an outline about y. It runs from top to bottom with the inside towards the axis; `closed` outlines
+// do not touch the axis, others start and end on it.
 TriangleMesh revolve(const std::vector<OutlinePoint>& outline, bool closed, int segments) {
     TriangleMesh mesh;
     const auto ring_size = [&](std::size_t i) { return outline[i].r > 0 ? segments : 1; };
@@ -204,7 +204,7 @@ SolidShape solid_torus(double ring_radius, double tube_radius, double spacing) {
         revolve(outline, true, segments_for(ring_radius + tube_radius, spacing)),
         {}};
     match_volume(shape.mesh, 2 * pi * pi * ring_radius * tube_radius * tube_radius, true);
-    // Contact sees a ring of short straight tubes, as thick as the true one at their ends.
+    // For contact, a ring of short straight tubes, as thick as the true one at their ends.
     constexpr int tubes = 20, sides = 12;
     for (int t = 0; t < tubes; ++t) {
         ConvexPiece tube = primitive(ConvexPiece::Kind::hull, {});

@@ -13,7 +13,7 @@ namespace flotsam {
 struct SolidShape {
     ShapePtr distance;
     TriangleMesh mesh;                  // round shapes are inscribed so that the mesh has the exact volume
-    std::vector<ConvexPiece> pieces{};  // none for mesh files: those are decomposed when contact needs it
+    std::vector<ConvexPiece> pieces{};  // none for mesh files, which are decomposed when contact needs it
 };
 
 // Centred on the origin; axes of symmetry along y. `spacing` is the size of the mesh's facets on round parts
@@ -32,10 +32,10 @@ SolidShape solid_boat(double length, double height, double width, double wall, d
 SolidShape solid_disc(double radius, double depth, double spacing);
 SolidShape solid_rectangle(double width, double height, double depth);
 SolidShape solid_flat_gear(double radius, double depth, int teeth);
-// A distance in the plane z = 0, taken for all z, as that of a figure `depth` thick.
+// A shape's distance in the plane z = 0, used at all z, for a figure of thickness `depth`.
 ShapePtr through_slab(ShapePtr shape, double depth);
 // A closed mesh file; throws UserError with the reason when it is not closed. When its triangles face
-// different ways or it overlaps itself, what it encloses is meshed anew, to `spacing`.
+// different ways or it overlaps itself, the enclosed volume is remeshed, to `spacing`.
 SolidShape solid_mesh(const std::string& file, double scale, double spacing);
 
 }  // namespace flotsam

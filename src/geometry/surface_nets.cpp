@@ -97,10 +97,10 @@ Vec3 vertex_position(const Samples& phi, Int3 node, Int3 cells) {
 struct Quad {
     Int3 cell;
     int axis;
-    bool facing_up;  // the axis
+    bool facing_up;  // along the axis
 };
 
-// What one tile of nodes gives to the mesh.
+// The part of the mesh from one tile of nodes.
 struct Piece {
     std::vector<Vec3f> vertices;
     std::vector<Quad> quads;
@@ -131,7 +131,8 @@ SurfaceMesh extract_surface(const Field<double>& phi, double h) {
         });
     });
 
-    // Number the pieces one after the other, so that the order does not depend on who finished first.
+    // Number the pieces one after the other, so that the order does not depend on which thread finishes
+    // first.
     std::vector<std::int64_t> first_vertex(tiles + 1, 0), first_quad(tiles + 1, 0);
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
         first_vertex[tile + 1] = first_vertex[tile] + std::int64_t(pieces[tile].vertices.size());

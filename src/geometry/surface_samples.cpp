@@ -15,11 +15,11 @@ struct Candidate {
     std::uint64_t order;
 };
 
-// Samples that face ways further apart than 45 degrees lie on different sides of an edge.
+// Samples whose normals differ by more than 45 degrees lie on different sides of an edge.
 constexpr double same_side = 0.7;
 
-// Points of a triangle, its corners and edges included, a third of the spacing apart. Those on corners come
-// first, then those on edges: an edge that begins with a gap keeps it.
+// Points of a triangle, its corners and edges included, a third of the spacing apart. Points on corners come
+// first, then those on edges: a gap at an edge could not be filled later.
 void add_candidates(const TriangleMesh& mesh, std::int64_t triangle, const Shape& distance, double spacing,
                     bool flat, std::vector<Candidate>& candidates) {
     const Int3 t = mesh.triangles[triangle];
@@ -35,7 +35,7 @@ void add_candidates(const TriangleMesh& mesh, std::int64_t triangle, const Shape
             Vec3 p = a + ab * (double(i) / n) + ac * (double(j) / n);
             if (flat) p.z = 0;
             SurfaceSample sample{p, normal};
-            // A round shape is rounder than its mesh; at an edge the mesh knows better.
+            // A round shape is rounder than its mesh; at an edge the mesh is more accurate.
             const double step = 0.05 * spacing, off = distance.distance(p);
             const Vec3 smooth = distance.normal(p, step);
             if (dot(smooth, normal) > 0.9 && std::abs(off) < 0.5 * spacing)
@@ -56,7 +56,7 @@ std::vector<SurfaceSample> sample_surface(const SolidShape& shape, double spacin
     std::sort(candidates.begin(), candidates.end(),
               [](const Candidate& a, const Candidate& b) { return a.order < b.order; });
 
-    // Each is taken unless one was taken near it on the same side.
+    // Takes each candidate unless one near it on the same side was taken before.
     std::vector<SurfaceSample> taken;
     std::map<std::array<int, 3>, std::vector<std::size_t>> cells;
     const auto cell_of = [&](Vec3 p) {
@@ -131,7 +131,7 @@ std::optional<SurfaceSample> SampledSurface::touched(Vec3 p, Vec3 before) const 
                     const Vec3 normal = samples_[n].normal, off = p - samples_[n].point;
                     const double above = dot(off, normal);
                     if (above >= radius_ || length(off - above * normal) > 0.8 * radius_) continue;
-                    // Half a radius of slack: one that was pressed in a little is still in front.
+                    // Half a radius of slack: a particle that was pressed in a little is still in front.
                     if (dot(before - samples_[n].point, normal) < -0.5 * radius_) continue;
                     nearest = distance;
                     found = n;

@@ -13,7 +13,7 @@ namespace flotsam {
 
 namespace {
 
-// The face across from each corner, facing outwards.
+// The face opposite each corner, facing outwards.
 constexpr int face_across[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
 struct Face {
@@ -140,8 +140,8 @@ std::string tet_defect(const TetMesh& mesh) {
             for (int j = i + 1; j < 4; ++j)
                 longest = std::max(longest, length(mesh.nodes[n[i]] - mesh.nodes[n[j]]));
         const double v = tet_volume(mesh.nodes[n[0]], mesh.nodes[n[1]], mesh.nodes[n[2]], mesh.nodes[n[3]]);
-        // A regular one has 0.118 of its edge cubed. Below this share the gradients of its shape functions
-        // exceed 1e6 per edge and the stiffness loses its digits.
+        // A regular tetrahedron has 0.118 times its edge cubed. Below this share the gradients of its shape
+        // functions exceed 1e6 per edge and the stiffness loses its digits.
         if (std::abs(v) <= 1e-7 * longest * longest * longest)
             flat.push_back(int(t));
         else if (v < 0)
@@ -158,7 +158,7 @@ std::string tet_defect(const TetMesh& mesh) {
             return format_text("has more than two tetrahedra on the face of nodes {}, {}, {}: {}, {}, {}",
                                faces[f].sorted[0], faces[f].sorted[1], faces[f].sorted[2], faces[f - 2].tet,
                                faces[f - 1].tet, faces[f].tet);
-        // Two tetrahedra beside each other see their common face from opposite sides.
+        // Two adjacent tetrahedra see their common face from opposite sides.
         const auto turns = [](const Face& a) {
             const Int3 c = a.corners;
             return (c.x < c.y) + (c.y < c.z) + (c.z < c.x) == 2;
@@ -202,7 +202,7 @@ TetMesh tet_lattice(Vec3 low, Vec3 high, Int3 cells) {
                     Int3 at{i, j, k};
                     Tet t{number(at), 0, 0, 0};
                     for (int s = 0; s < 3; ++s) t[s + 1] = number(at = at + unit(orders[o][s]));
-                    // Odd orders turn the other way.
+                    // Odd permutations have the opposite orientation.
                     if (o == 1 || o == 2 || o == 5) std::swap(t[2], t[3]);
                     mesh.tets.push_back(t);
                 }
@@ -210,7 +210,7 @@ TetMesh tet_lattice(Vec3 low, Vec3 high, Int3 cells) {
 }
 
 std::vector<TetPlace> places_in(const TetMesh& mesh, const std::vector<Vec3>& points) {
-    // Buckets about as large as a tetrahedron, each with those that its box touches.
+    // Buckets about as large as a tetrahedron, each with the tetrahedra whose boxes touch it.
     const double size = std::max(quality(mesh).mean_edge, 1e-12);
     std::map<std::array<int, 3>, std::vector<int>> buckets;
     const auto bucket = [&](Vec3 p) {
@@ -226,7 +226,8 @@ std::vector<TetPlace> places_in(const TetMesh& mesh, const std::vector<Vec3>& po
     }
     std::vector<TetPlace> places(points.size());
     parallel_for(std::ssize(points), 256, [&](std::int64_t p) {
-        // The one where the smallest weight is largest: inside, or nearest to it. Wider and wider around.
+        // Find the tetrahedron where the smallest weight is largest, which contains the point or is nearest,
+        // in a growing neighbourhood.
         double best = -1e300;
         const Int3 center = bucket(points[p]);
         for (int reach = 0; reach < 64 && best < 0; ++reach) {

@@ -15,7 +15,7 @@ namespace flotsam {
 namespace {
 
 constexpr std::string_view export_again = "export the mesh again from the program that made it";
-constexpr std::int64_t most = 50'000'000;  // nodes or elements; a larger number is damage
+constexpr std::int64_t most = 50'000'000;  // nodes or elements; more mean that the file is damaged
 
 [[noreturn]] void refuse(std::string_view name, const std::string& what,
                          std::string_view advice = export_again) {
@@ -28,7 +28,7 @@ std::string shown(std::string_view word) {
     return text;
 }
 
-// Walks through the words of a text and knows the line it is at.
+// Walks through the words of a text and counts the lines.
 class Words {
   public:
     Words(std::string_view text, std::string_view name, char comment = '\0')
@@ -84,7 +84,7 @@ class Words {
             refuse(name_, format_text("line {}: a point that is nowhere", line_));
         return {x, y, z};
     }
-    // Moves on to after a word that stands alone; false when it does not come.
+    // Moves past the next occurrence of a word; returns false when there is none.
     bool find(std::string_view wanted) {
         for (std::string_view word = next(); !word.empty(); word = next())
             if (word == wanted) return true;
@@ -98,7 +98,7 @@ class Words {
     int line_ = 1;
 };
 
-// Numbers of the file to numbers of the mesh, for the nodes that tetrahedra use.
+// Maps node numbers of the file to those of the mesh, for the nodes that tetrahedra use.
 class Gather {
   public:
     explicit Gather(std::string_view name) : name_(name) {}
@@ -126,7 +126,7 @@ class Gather {
             }
             result.tets.push_back(tet);
         }
-        // Some programs count the other way round.
+        // Some programs use the opposite orientation.
         const auto negative = [&](const Tet& t) {
             return tet_volume(result.nodes[t[0]], result.nodes[t[1]], result.nodes[t[2]],
                               result.nodes[t[3]]) < 0;
@@ -142,7 +142,7 @@ class Gather {
     std::vector<std::array<std::int64_t, 4>> tets_;
 };
 
-// Nodes of the kinds of elements in Gmsh's files, by their numbers; 0 for kinds we do not know.
+// Number of nodes of each kind of element in Gmsh's files; 0 for unknown kinds.
 int nodes_of_kind(std::int64_t kind) {
     constexpr int nodes[] = {0, 2, 3, 4, 4, 8, 6, 5, 3, 6, 9, 10, 27, 18, 14, 1, 8, 20, 15, 13};
     return kind >= 1 && kind <= 19 ? nodes[kind] : 0;
@@ -255,7 +255,7 @@ TetMesh parse_vtk(std::string_view content, std::string_view name) {
     if (words.count("the number of cells") != cells) refuse(name, "has not as many CELL_TYPES as CELLS");
     for (std::int64_t c = 0; c < cells; ++c) {
         const std::int64_t type = words.number<std::int64_t>("the type of a cell");
-        if (type != 10 && type != 24) continue;  // a tetrahedron, and that of second order
+        if (type != 10 && type != 24) continue;  // a tetrahedron, of first or second order
         if (lists[c].size() < 4)
             refuse(name, format_text("cell {} is a tetrahedron of {} points", c, lists[c].size()));
         gather.tet({lists[c][0], lists[c][1], lists[c][2], lists[c][3]});

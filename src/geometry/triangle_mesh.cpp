@@ -26,7 +26,7 @@ struct LatticeHash {
 
 std::vector<int> merged_numbers(const std::vector<Vec3>& vertices, double tolerance) {
     if (vertices.empty()) return {};
-    // Cells of a lattice wider than twice the tolerance: whatever is near a point lies in at most 8 of them.
+    // Cells of a lattice wider than twice the tolerance: all neighbours of a point lie in at most 8 of them.
     const double width = tolerance > 0 ? 4 * tolerance : 1;
     const Vec3 origin = vertices.front();
     std::unordered_map<Lattice, std::vector<int>, LatticeHash> kept;
@@ -104,7 +104,7 @@ double surface_area(const TriangleMesh& mesh) {
 }
 
 double enclosed_volume(const TriangleMesh& mesh) {
-    // Tetrahedra from a point near the mesh, not from the origin: a small mesh far away would drown in
+    // Tetrahedra from a point near the mesh, not from the origin: a small mesh far away would be lost in
     // rounding.
     const Vec3 apex = bounds(mesh).low;
     double volume = 0;

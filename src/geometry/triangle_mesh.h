@@ -1,4 +1,4 @@
-// Triangle meshes as plain data, and what can be asked of them.
+// Triangle meshes as plain data, and functions of them.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ Box bounds(const TriangleMesh& mesh);
 // repeat a vertex for every triangle; without this no two triangles would share an edge.
 TriangleMesh weld(const TriangleMesh& mesh, double tolerance);
 
-// Which vertices to merge: for every vertex the number that it has afterwards.
+// Which vertices to merge: for every vertex its index afterwards.
 std::vector<int> merged_numbers(const std::vector<Vec3>& vertices, double tolerance);
-// Merges vertices that have the same number, and drops triangles that thereby lose an edge.
+// Merges vertices with the same new index, and drops triangles that thereby lose an edge.
 TriangleMesh merged(const TriangleMesh& mesh, const std::vector<int>& number);
 
 // Edges with an odd number of triangles: 0 for a closed mesh.

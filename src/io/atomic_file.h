@@ -10,8 +10,7 @@
 
 namespace flotsam {
 
-// An error that says what could not be done to which file, why, and what to do about it. `error` is an
-// errno.
+// An error with the operation and the file that failed, the reason, and advice. `error` is an errno.
 DiskError disk_error(std::string_view what, const std::filesystem::path& file, int error);
 
 // Writes all bytes to an open file; throws a disk_error about `file` when the disk does not take them.

@@ -12,7 +12,7 @@ namespace flotsam {
 namespace {
 
 constexpr std::string_view milliseconds = "ms.";
-// Stages that the first step did not have; the sum of a row's times is then still the whole step.
+// Holds stages that the first step did not have, so that a row's times still add up to the whole step.
 constexpr std::string_view other_stages = "other";
 
 std::vector<std::string> physics_columns() {
@@ -82,7 +82,7 @@ void Audit::on_step(const World& world, const StepReport& report, double dt) {
         row.insert(row.end(), {double(displaced.count), displaced.distance, displaced.farthest, momentum.x,
                                momentum.y, momentum.z});
     };
-    add(ledger.pushed, ledger.pushed.way * (mass / dt));  // that would have taken them there in this step
+    add(ledger.pushed, ledger.pushed.way * (mass / dt));  // that would have moved them there in this step
     add(ledger.reseeded, ledger.reseeded.velocity * mass);
     row.insert(row.end(), {double(report.repeats), report.disagreement.contacts, report.disagreement.newton,
                            double(report.disagreement.separation), ledger.removed_volume});

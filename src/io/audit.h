@@ -33,10 +33,9 @@ class Audit : public Observer {
     int frame_ = 0;
 };
 
-// One row per step, and one for the start: step, time, and of every solid that moves by itself position and
-// orientation (of its shape's coordinates; what deforms: those that fit it best), velocity (of its centre of
-// mass) and spin, force and torque of the liquid (about its position), and the impulse of contacts and
-// joints.
+// One row per step, and one for the start: step, time, and for every solid that moves by itself its position
+// and orientation (of its shape's coordinates; the best fit if it deforms), velocity (of its centre of mass)
+// and spin, force and torque of the liquid (about its position), and the impulse of contacts and joints.
 class BodyLog : public Observer {
   public:
     BodyLog(std::filesystem::path file, const Scenario& scenario)

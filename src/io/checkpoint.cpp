@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Raise it whenever the meaning of the stored arrays changes.
+// Increase it whenever the meaning of the stored arrays changes.
 constexpr int format_version = 1;
 constexpr std::size_t seal_size = 512;  // HDF5's smallest user block
 constexpr std::string_view seal_begin = "Flotsam checkpoint, format ";
@@ -31,7 +31,7 @@ std::string seal(std::uint64_t length, std::uint64_t hash) {
     return text;
 }
 
-// Owns an HDF5 identifier. `what` tells what failed when it is invalid.
+// Owns an HDF5 identifier. `what` describes the operation that failed when it is invalid.
 class Handle {
   public:
     Handle(hid_t id, herr_t (*close)(hid_t), const char* what) : id_(id), close_(close) {
@@ -51,7 +51,7 @@ void require(herr_t status, const char* what) {
     if (status < 0) throw IoError(fmt::format("HDF5 cannot {}", what));
 }
 
-// HDF5 prints its own stack of errors otherwise; ours say more to a user.
+// Otherwise HDF5 prints its own stack of errors; our messages are more useful.
 void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 hid_t type_of(ElementKind kind) {
@@ -198,7 +198,7 @@ void verify(const fs::path& file) {
     if (length == 0) throw bad("is empty");
     if (begin == seal(length, hasher.value())) return;
 
-    // Which kind of damage? The numbers in the seal may themselves be damaged: they only choose the words.
+    // Which kind of damage? The numbers in the seal may themselves be damaged: they only choose the message.
     const auto number_after = [&](std::string_view label) {
         std::uint64_t value = 0;
         if (const std::size_t at = begin.find(label); at != std::string::npos)
@@ -293,7 +293,7 @@ std::optional<GoodCheckpoint> find_newest_good_checkpoint(const fs::path& folder
 void remove_old_checkpoints(const fs::path& folder, int keep) {
     const std::vector<fs::path> files = list_checkpoints(folder);
     for (std::size_t n = keep; n < files.size(); ++n) {
-        std::error_code error;  // one that cannot be removed is no reason to stop a run
+        std::error_code error;  // a file that cannot be removed is no reason to stop a run
         fs::remove(files[n], error);
     }
 }

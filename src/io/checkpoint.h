@@ -1,8 +1,7 @@
-// Checkpoints: everything that the future of a run depends on, in an HDF5 file that other programs can read
-// too.
+// Checkpoints: the complete state of a run, in an HDF5 file that other programs can read too.
 //
 // The file begins with 512 bytes of text (HDF5's user block) that hold the length of the file and a hash of
-// what follows. A file that was cut off or altered in any byte is recognised before HDF5 sees it.
+// the rest. A file that was cut off or altered in any byte is recognised before HDF5 sees it.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +44,7 @@ struct GoodCheckpoint {
     std::filesystem::path file;
     CheckpointInfo info;
 };
-// The newest checkpoint that is whole; `problems` says what is wrong with those that are newer.
+// The newest checkpoint that is whole; `problems` lists the defects of newer ones.
 std::optional<GoodCheckpoint> find_newest_good_checkpoint(const std::filesystem::path& folder,
                                                           std::vector<std::string>& problems);
 

@@ -54,7 +54,7 @@ const Track* track_of(const RunTables& tables, const std::string& solid) {
     return nullptr;
 }
 
-// Between frames, or nothing beyond the last.
+// Interpolated between frames; nothing beyond the last.
 Value coordinate_at(const RunTables& tables, const Track& track, int axis, double time) {
     for (std::size_t f = 0; f < tables.time.size(); ++f) {
         if (tables.time[f] < time - 1e-9) continue;
@@ -65,7 +65,7 @@ Value coordinate_at(const RunTables& tables, const Track& track, int axis, doubl
     return {};
 }
 
-// When it is first on the other side of a height than at the start.
+// The time when a solid first crosses a height.
 Value crossing_time(const RunTables& tables, const Track& track, double height) {
     for (std::size_t f = 1; f < track.place.size(); ++f) {
         const double before = track.place[f - 1].y - height, after = track.place[f].y - height;
@@ -143,7 +143,7 @@ std::vector<ComparisonRow> compare_runs(const std::vector<ComparedRun>& runs) {
                 for (const Vec3 place : track->place) top = std::max(top.value_or(place.y), place.y);
             return top;
         });
-        // The liquid's level at the start, as the first run saw it, is the same place for all.
+        // The liquid's level at the start of the first run is used for all runs.
         if (const auto* level = all[0].audit.find("liquid.top"); level && !level->empty())
             add(fmt::format("{}: centre passes {:.3g} m, the liquid's top at the start, at", solid,
                             level->front()),

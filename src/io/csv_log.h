@@ -1,4 +1,4 @@
-// A table that grows by a row per step and is good after every one of them.
+// A table that grows by a row per step and is valid after each of them.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace flotsam {
 
 class CsvLog {
   public:
-    // Starts the file anew.
+    // Starts a new file.
     static CsvLog create(const std::filesystem::path& file, const std::vector<std::string>& columns);
-    // Goes on after the rows up to `step`, the first column; later ones and half-written ones are cut off.
+    // Continues after the rows up to `step`, the first column; later rows and a half-written one are cut off.
     static CsvLog resume(const std::filesystem::path& file, std::int64_t step);
     CsvLog(CsvLog&& other) noexcept;
     CsvLog& operator=(CsvLog&&) = delete;
@@ -39,7 +39,7 @@ class CsvLog {
     std::int64_t last_step_ = -1;
 };
 
-// Goes on with a table, whose rows up to `step` must be there and whose columns must begin with `columns`;
+// Continues a table, which must have the rows up to `step` and whose columns must begin with `columns`;
 // throws UserError otherwise.
 CsvLog resume_log(const std::filesystem::path& file, std::int64_t step,
                   const std::vector<std::string>& columns);

@@ -67,7 +67,7 @@ Field<double> pressure_in_liquid(const World& world, const Scenario& scenario) {
     if (liquid.potential.empty()) return pressure;
     for_each_cell(pressure.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
         const bool solid = !liquid.open_volume.empty() && liquid.open_volume[n] == 0;
-        // Where liquid came only after the last solve, there is no pressure yet.
+        // Cells that the liquid entered after the last solve have no pressure yet.
         if (liquid.phi[n] >= 0 || solid || liquid.potential[n] == 0) return;
         pressure[n] =
             liquid.potential[n] + scenario.liquid.density * dot(scenario.gravity, domain.cell_center(c));
@@ -87,7 +87,7 @@ void end_at_solids(Field<double>& phi, const Domain& domain, const World& world,
         const Vec3 edges = body.high - body.low;
         depth.push_back(std::min(overlap, 0.2 * std::min({edges.x, edges.y, edges.z})));
     }
-    // Beyond the band in which distances are kept a solid changes nothing.
+    // A solid changes nothing beyond the band in which distances are kept.
     const BoxIndex index(boxes, domain, outside_distance(domain));
     for_each_cell(phi.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
         for (const int s : index.near(c))

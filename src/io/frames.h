@@ -1,4 +1,4 @@
-// frames/: what a run looks like at every frame.
+// frames/: the geometry of a run at every frame.
 #pragma once
 
 #include <filesystem>
@@ -12,13 +12,13 @@
 
 namespace flotsam {
 
-// One kind of file that there is for every frame.
+// One kind of file with one instance for every frame.
 struct FrameFile {
     std::string_view stem, extension;
     std::string name(int frame) const;  // "surface_0012.ply"
     // The number in such a name; -1 when the name is not of this kind.
     int frame_of(std::string_view name) const;
-    // Frames of which a folder holds this file, in order.
+    // The frames for which a folder holds this file, in order.
     std::vector<int> frames_in(const std::filesystem::path& folder) const;
 };
 constexpr FrameFile surface_file{"surface_", ".ply"}, volume_file{"volume_", ".vdb"},
@@ -26,7 +26,7 @@ constexpr FrameFile surface_file{"surface_", ".ply"}, volume_file{"volume_", ".v
     elastic_file{"elastic_", ".vtk"};
 
 // Writes surface_NNNN.ply with spray_NNNN.ply, volume_NNNN.vdb, particles_NNNN.ply, solids_NNNN.ply and
-// elastic_NNNN.vtk, as the settings ask; frame 0 is the start.
+// elastic_NNNN.vtk, according to the settings; frame 0 is the start.
 class FrameExporter : public Observer {
   public:
     FrameExporter(std::filesystem::path folder, const Scenario& scenario, const OutputSettings& output)
@@ -56,13 +56,13 @@ LiquidSurface liquid_surface(const World& world, const Scenario& scenario, int r
 std::vector<Vec3f> particle_velocities(const Particles& particles, const World& world,
                                        const Scenario& scenario);
 
-// Adds a solid's surface as it is now, and the velocities of its vertices: of what does not move by itself
-// over the millisecond before.
+// Adds a solid's current surface, and the velocities of its vertices: over the previous millisecond for a
+// solid that does not move by itself.
 void append_solid(const World& world, const Scenario& scenario, std::size_t s, SurfaceMesh& mesh,
                   std::vector<Vec3f>& velocity);
 
-// Ends a distance to the liquid, which goes on into solids, `overlap` inside their surfaces [m]; less in
-// solids that are too thin for it.
+// Ends the liquid of a distance field, which extends into solids, at a depth of `overlap` inside their
+// surfaces [m]; less in solids that are too thin for it.
 void end_at_solids(Field<double>& phi, const Domain& domain, const World& world, const Scenario& scenario,
                    double overlap);
 

@@ -38,13 +38,13 @@ std::string quoted(const std::string& name) {
     return text + '"';
 }
 
-// A mesh with a normal for every vertex: one that lies on a sharp edge appears once for each side.
+// A mesh with a normal for every vertex: a vertex on a sharp edge appears once for each side.
 struct ShadedMesh {
     std::vector<Vec3f> positions, normals;
     std::vector<std::uint32_t> indices;
 };
 ShadedMesh shaded(const TriangleMesh& mesh) {
-    std::vector<Vec3> face_normals;  // as long as the face is large
+    std::vector<Vec3> face_normals;  // their length is proportional to the area of the face
     std::vector<std::vector<int>> faces_at(mesh.vertices.size());
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
         const Int3 v = mesh.triangles[t];
@@ -77,7 +77,7 @@ ShadedMesh shaded(const TriangleMesh& mesh) {
     return result;
 }
 
-// A screen's color as the share of light that it stands for.
+// Converts an sRGB value to linear light.
 double linear(double value) {
     return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
 }
@@ -170,8 +170,8 @@ class GltfWriter {
         for (const Pose& pose : solid.poses) {
             positions.emplace_back(pose.position);
             std::array<double, 4> turn = quaternion(pose.rotation);
-            // Of the two quaternions of a turn the one near the last: viewers go straight from one to the
-            // next.
+            // Of the two quaternions of a rotation take the one near the last: viewers interpolate linearly
+            // from one to the next.
             double agreement = 0;
             for (int i = 0; i < 4; ++i) agreement += turn[i] * last[i];
             if (agreement < 0)

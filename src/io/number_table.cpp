@@ -12,7 +12,7 @@ namespace flotsam {
 
 namespace {
 
-// The names in a header line, in which a name with a comma or a quote stands in quotes.
+// The names in a header line, in which names with a comma or a quote are quoted.
 std::vector<std::string> names_in(std::string_view line) {
     std::vector<std::string> names(1);
     bool quoted = false;

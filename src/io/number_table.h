@@ -1,4 +1,4 @@
-// Tables that were written by CsvLog, read back.
+// Reads tables that CsvLog has written.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ struct NumberTable {
 };
 
 // Reads a table of numbers under one line of names. A last line without its end is left out: a run that is
-// still going, or was killed, was writing it. Anything else that is wrong is a UserError with file:line.
+// still going, or was killed, was writing it. Any other defect is a UserError with file:line.
 NumberTable read_number_table(const std::filesystem::path& file);
 
 }  // namespace flotsam

@@ -17,7 +17,7 @@ void write_ply(const std::filesystem::path& file, const SurfaceMesh& mesh,
 void write_ply(const std::filesystem::path& file, const std::vector<Vec3f>& position,
                const std::vector<Vec3f>& velocity);
 
-// What was written, read again. `triangles` is empty for particles.
+// The content of a file written by write_ply. `triangles` is empty for particles.
 struct PlyContent {
     SurfaceMesh mesh;
     std::vector<Vec3f> velocity;  // of each vertex [m/s]

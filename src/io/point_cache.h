@@ -8,7 +8,7 @@
 
 namespace flotsam {
 
-// Written when a run ends, from the frames that are there: those before a restart too.
+// Written when a run ends, from all frames in the folder, including those before a restart.
 class PointCache : public Observer {
   public:
     PointCache(std::filesystem::path file, std::filesystem::path frames)

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view beside = ".tmp";  // what AtomicFile adds while it writes
+constexpr std::string_view beside = ".tmp";  // AtomicFile's suffix while it writes
 
 std::string toml_string(std::string_view text) {
     std::string quoted = "\"";
@@ -73,7 +73,7 @@ std::string text_in(const std::string& toml, std::string_view key) {
     for (at += begin.size(); at < toml.size() && toml[at] != '"'; ++at) {
         const bool escaped = toml[at] == '\\';
         if (escaped && ++at == toml.size()) break;
-        if (escaped && toml[at] == 'u') {  // and four digits, as toml_string writes it
+        if (escaped && toml[at] == 'u') {  // followed by four digits, as toml_string writes it
             text += static_cast<char>(std::strtol(toml.substr(at + 1, 4).c_str(), nullptr, 16));
             at += 4;
         } else {
@@ -109,7 +109,7 @@ auto left_over(const IsOurs& is_ours) {
     };
 }
 
-// Deletes what a killed run was writing at that moment.
+// Deletes the files that a killed run was writing.
 void remove_left_overs(const fs::path& folder) {
     remove_files(folder, left_over(is_root_file));
     remove_files(folder / "frames", left_over(is_frame_file));
@@ -124,13 +124,13 @@ void remove_run(const fs::path& folder) {
     remove_left_overs(folder);
     remove_files(folder / "plots", is_plot);
     remove_files(folder / "checkpoints", is_checkpoint);
-    remove_files(folder / "pictures", is_picture);  // they show what is about to go
+    remove_files(folder / "pictures", is_picture);  // they show the frames that are about to be deleted
     remove_files(folder / "frames", is_frame_file);
     remove_files(folder, [](const std::string& name) { return is_root_file(name) && name != "run.toml"; });
     remove_files(folder, is_root_file);
 }
 
-// Nothing there but perhaps the first file of a run that was killed while writing it.
+// Whether the folder is empty except, perhaps, for the first file of a run that was killed while writing it.
 bool is_unused(const fs::path& folder) {
     for (const auto& entry : fs::directory_iterator(folder))
         if (entry.path().filename() != "run.toml.tmp") return false;
@@ -214,7 +214,7 @@ RunFolder::RunFolder(const RunFolderOptions& options, const RunRecord& record)
             remove_run(path_);
         }
     }
-    // run.toml first: from then on --resume and --overwrite know the folder.
+    // run.toml first: from then on --resume and --overwrite recognise the folder.
     if (!continues_) write_file(path_ / "run.toml", run_toml(record));
     write_file(path_ / "scene.toml", record.scene_text);
     make_folder(frames());

@@ -21,19 +21,19 @@ namespace flotsam {
 
 struct RunFolderOptions {
     std::filesystem::path folder;
-    bool resume = false;     // go on from the newest good checkpoint
-    bool overwrite = false;  // delete what an earlier run left there
+    bool resume = false;     // continue from the newest good checkpoint
+    bool overwrite = false;  // delete the files of an earlier run
     bool quiet = false;
 };
 
-// What run.toml says about a run.
+// The content of run.toml.
 struct RunRecord {
     std::string version, command;  // of Flotsam; as it was typed
     std::string scene_file, scene_hash, scene_text;
     std::string title;
 };
 
-// What a folder's run.toml says, of version, command, scene and title; a folder without one is a UserError.
+// Version, command, scene and title from a folder's run.toml; a folder without one is a UserError.
 RunRecord read_run_record(const std::filesystem::path& folder);
 
 // Keeps other runs out of a folder. The system releases it however the process ends.
@@ -52,7 +52,7 @@ class FolderLock {
 class RunFolder {
   public:
     // Makes the folder, or takes over an existing one as the options allow; throws UserError with advice
-    // otherwise. `continues()` tells whether an earlier run of the same scene is there to go on with.
+    // otherwise. `continues()` tells whether it holds an earlier run of the same scene to continue.
     RunFolder(const RunFolderOptions& options, const RunRecord& record);
 
     bool continues() const { return continues_; }
@@ -66,7 +66,7 @@ class RunFolder {
     std::filesystem::path solids() const { return path_ / "solids.glb"; }
     std::filesystem::path point_cache() const { return path_ / "solids.pc2"; }
 
-    // Notes in run.toml that the run went on from `step`.
+    // Notes in run.toml that the run was resumed from `step`.
     void note_resumed(std::int64_t step) const;
 
   private:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array parts{"x", "y", "z", "qx", "qy", "qz", "qw"};
 
-// Does a row of the table say where it is?
+// Does the table hold its pose?
 bool moves(const Solid& solid) { return solid.motion == Motion::scripted || moves_by_itself(solid.motion); }
 
 std::vector<std::string> columns(const Scenario& scenario) {
@@ -35,7 +35,7 @@ Rotation rotation_from(const std::array<double, 4>& q) {
     return sine > 0 ? Rotation::about(axis, 2 * std::atan2(sine, q[3])) : Rotation{};
 }
 
-// The poses of a solid, row by row; none when the table does not have it.
+// The poses of a solid, row by row; empty when the table does not have it.
 std::vector<Pose> poses_in(const NumberTable& table, const Solid& solid) {
     std::array<const std::vector<double>*, 7> part{};
     for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -131,7 +131,7 @@ void TransformLog::on_finish(World&, int, bool) {
         AnimatedSolid animated{
             solid.name, &solid.shape.mesh, solid.color.value_or(palette[s % std::size(palette)]), {}};
         animated.poses = moves(solid) ? poses_in(table, solid) : std::vector{solid.start};
-        // A mesh that changes its shape is no rigid node; frames/ has it.
+        // A mesh that deforms cannot be a rigid node; it is in frames/.
         if (!solid.sequence && !deforms(solid)) solids.push_back(std::move(animated));
     }
     write_gltf(gltf_, solids, table.columns[1]);

@@ -1,5 +1,5 @@
-// transforms.csv: where the solids that move are at every frame. solids.glb: the same as an animation of
-// their meshes; not written where its path is empty.
+// transforms.csv: the poses of moving solids at every frame. solids.glb: the same as an animation of their
+// meshes; not written where its path is empty.
 #pragma once
 
 #include <filesystem>
@@ -27,10 +27,10 @@ class TransformLog : public Observer {
     std::optional<CsvLog> log_;
 };
 
-// Lets the scenario's solids that move by themselves start where they were in a frame of a run. Those that
-// the table does not tell of, as when there is none, stay.
+// Sets the initial poses of solids that move by themselves to their poses in a frame of a run. Solids that
+// are not in the table keep theirs, as do all when there is no table.
 void start_at_frame(Scenario& scenario, const std::filesystem::path& csv, int frame);
-// Gives those that the run deforms the shape that they have in a file of all solids, if it exists.
+// Gives solids that the run deforms their shapes from a file of all solids, if it exists.
 void take_shapes_from_frame(Scenario& scenario, const std::filesystem::path& solids);
 
 // Is there a solid whose shape the run changes?

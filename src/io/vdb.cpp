@@ -130,7 +130,7 @@ openvdb::FloatGrid::Ptr pressure_grid(const Field<double>& pressure, double h) {
     return grid;
 }
 
-// The tiles of the domain that some grid says anything about.
+// The tiles of the domain where some grid has values.
 std::shared_ptr<const Tiling> tiles_of(const openvdb::GridPtrVec& grids, const Domain& domain) {
     std::vector<Int3> tiles;
     const Int3 count = (domain.cells + Int3{Tiling::side, Tiling::side, Tiling::side});

@@ -16,7 +16,7 @@ namespace flotsam {
 
 namespace {
 
-// What `work` returns; its errors as the one kind that users of the library know.
+// Returns the result of `work` and translates its errors to the library's own type.
 template <class Work>
 auto translating_errors(const Work& work) {
     try {
@@ -43,7 +43,7 @@ Mesh to_mesh(const SurfaceMesh& mesh, const std::vector<Vec3f>& velocity) {
     return {to_points(mesh.vertices), to_points(velocity), mesh.triangles};
 }
 
-// How a solid moves at its origin; one that deforms: its centre of mass.
+// The motion of a solid's origin, or of its centre of mass if it deforms.
 Twist motion_of(const World& world, const Scenario& scenario, std::size_t s, const Pose& pose) {
     if (const RigidBody* body = body_of(world.bodies, s)) {
         const Twist about_center = twist_of(*body);
@@ -190,7 +190,7 @@ void Simulation::restore(const std::filesystem::path& file) {
         if (inspect_checkpoint(file).scene_hash != state_->scene.hash)
             throw UserError(file.string() +
                             ": it was saved by another scene, or by this one with other options");
-        // Into a new one: what goes wrong must not leave half of a state behind.
+        // Restore into a new state: an error must not leave half of one behind.
         auto restored = std::make_unique<State>(state_->scene);
         read_checkpoint(file, [&](StateVisitor& visitor) { restored->driver.visit_state(visitor); });
         state_ = std::move(restored);

@@ -1,6 +1,6 @@
-// Anderson's acceleration of a fixed-point iteration x -> g(x) (Walker, Ni 2011): of the points so far, the
-// combination whose changes nearly cancel. What a linear g would need many rounds for, it finds in as many as
-// there are directions.
+// Anderson's acceleration of a fixed-point iteration x -> g(x) (Walker, Ni 2011): combines the previous
+// iterates so that their changes nearly cancel. For a linear g it takes only as many rounds as there are
+// directions.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ class Anderson {
     // `weight` makes the entries of x comparable.
     explicit Anderson(std::vector<double> weight) : weight_(std::move(weight)) {}
 
-    // Where to go on from x, when g(x) has been found.
+    // The next iterate after x, given g(x).
     std::vector<double> next(const std::vector<double>& x, const std::vector<double>& g);
 
   private:

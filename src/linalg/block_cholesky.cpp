@@ -90,7 +90,8 @@ std::optional<BlockCholesky> BlockCholesky::factor(const std::vector<std::vector
             columns[std::min(a, b)].push_back({std::max(a, b), value});
         }
 
-    // Left-looking: a column first takes off what the columns before it have in its row.
+    // Left-looking: each column first subtracts the contributions of earlier columns that have a block in its
+    // row.
     std::vector<SixBySix<double>> work(size), below;
     std::vector<char> used(size, 0);
     std::vector<int> first_with_row(size, -1), next_with_row(size, -1);  // lists of columns by their next row

@@ -2,7 +2,7 @@
 //
 // For bodies that share cells: a few blocks per row, hundreds or thousands of rows. Rows are reordered to
 // keep the factor sparse (approximate minimum degree); the order, and so every bit, depends on the matrix
-// alone. Faster and smaller than what Eigen has (docs/decisions/0014-own-block-cholesky.md).
+// alone. Faster and smaller than Eigen's factors (docs/decisions/0014-own-block-cholesky.md).
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ class BlockCholesky {
         int column;
         SixBySix<double> value;
     };
-    // rows[i] has the blocks of row i up to the diagonal, the diagonal among them. None when the factor needs
-    // more than `most_blocks` blocks.
+    // rows[i] has the blocks of row i up to and including the diagonal. None when the factor needs more than
+    // `most_blocks` blocks.
     static std::optional<BlockCholesky> factor(const std::vector<std::vector<Block>>& rows,
                                                std::int64_t most_blocks);
 
@@ -48,8 +48,8 @@ class BlockCholesky {
     std::vector<SixBySix<float>> below_;
 };
 
-// L with L L^T = m, for a symmetric m without negative eigenvalues; columns of L are zero where m has none
-// left.
+// L with L L^T = m, for a symmetric m without negative eigenvalues; columns of L are zero where the pivot
+// vanishes.
 SixBySix<double> cholesky(const SixBySix<double>& m);
 
 }  // namespace flotsam

@@ -80,7 +80,7 @@ class Cholesky final : public BlockPreconditioner {
     std::int64_t nonzeros() const { return factor_.nonzeros(); }
 
   private:
-    // Eigen knows the factor's size once it has its pattern, but tells only after factorising.
+    // Eigen knows the factor's size once it has its pattern, but reports it only after factorising.
     struct Factor : Eigen::SimplicialLLT<Eigen::SparseMatrix<double>> {
         std::int64_t nonzeros() const { return m_matrix.nonZeros(); }
     };
@@ -92,7 +92,7 @@ class TwoLevel final : public BlockPreconditioner {
   public:
     TwoLevel(const BlockMatrix& pattern, std::span<const Vec3> places) : lump_(places.size()) {
         find_lumps(places);
-        // Which blocks of the coarse matrix there are, and which fine ones add up to each.
+        // The blocks of the coarse matrix, and the fine blocks that sum to each.
         std::vector<std::map<int, std::vector<int>>> rows(lumps_);
         fine_row_.resize(pattern.column.size());
         for (int r = 0; r < pattern.rows(); ++r)
@@ -121,7 +121,7 @@ class TwoLevel final : public BlockPreconditioner {
             for (const int n : members_[l]) center += places[n] / double(members_[l].size());
             double size = 0;
             for (const int n : members_[l]) size = std::max(size, length(places[n] - center));
-            // Turning is measured so that it moves nodes about as far as moving does.
+            // Rotations are scaled so that they move nodes about as far as translations do.
             for (const int n : members_[l]) arm_[n] = (places[n] - center) / (size > 0 ? size : 1);
         });
         parallel_for(rows, grain, [&](std::int64_t r) {
@@ -134,7 +134,7 @@ class TwoLevel final : public BlockPreconditioner {
                 const int r = fine_row_[k], c = matrix.column[k];
                 add_coarse(sum, r == c ? matrix.value[k] + more[r] : matrix.value[k], arm_[r], arm_[c]);
             }
-            // A lump whose nodes lie in a line cannot tell every turn.
+            // A lump whose nodes lie in a line has a rotation that moves none of them.
             if (coarse_[term.row][term.place].column == term.row)
                 for (int i = 0; i < 6; ++i) sum[i][i] *= 1 + 1e-6;
             coarse_[term.row][term.place].value = sum;
@@ -164,15 +164,15 @@ class TwoLevel final : public BlockPreconditioner {
         std::vector<int> fine;
     };
 
-    // Nodes of one cube of a lattice, with about 30 of them in each, or more: the lumps are solved for
-    // exactly, in one thread. What little is left over joins the nearest lump.
+    // A lump is the nodes of one cube of a lattice: about 30, or more, because the lumps are solved for
+    // exactly and in one thread. Nodes of cubes with few of them join the nearest lump.
     void find_lumps(std::span<const Vec3> places) {
         Vec3 low = places[0], high = places[0];
         for (const Vec3 p : places) low = min(low, p), high = max(high, p);
         const Vec3 size = high - low;
         double spacing = std::cbrt(std::max(size.x * size.y * size.z, 1e-300) * (30 / double(places.size())));
-        // Factorising takes the square of a front's lumps for each one; a cube may have 500. Long bodies have
-        // small fronts and may have more.
+        // For each lump, factorising costs the square of the number of lumps in a front; a cube may have 500.
+        // Long bodies have small fronts and may have more.
         const auto too_many = [&] {
             std::array<double, 3> count;
             for (int a = 0; a < 3; ++a) count[a] = std::max(1.0, std::ceil(size[a] / spacing));
@@ -181,7 +181,7 @@ class TwoLevel final : public BlockPreconditioner {
             return count[2] * front * front * front > 2e6;
         };
         while (too_many()) spacing *= 1.05;
-        // Plates and rods are thinner than that.
+        // The boxes of plates and rods have little volume: at most 200 cubes along an axis.
         spacing = std::max({spacing, size.x / 200, size.y / 200, size.z / 200});
         std::map<std::array<int, 3>, std::vector<int>> cubes;
         for (int n = 0; n < int(places.size()); ++n) {
@@ -210,7 +210,7 @@ class TwoLevel final : public BlockPreconditioner {
         lumps_ = int(centers.size());
     }
 
-    // What a block between two nodes is between their lumps, where node = push + turn x arm.
+    // Adds a block between two nodes to the coarse block of their lumps, where node = push + turn x arm.
     static void add_coarse(SixBySix<double>& sum, const Mat3& block, Vec3 arm_row, Vec3 arm_column) {
         // block times (I, -[arm]): its rows v . (turn x arm) = turn . (arm x v).
         std::array<Vec3, 3> turned;
@@ -282,7 +282,7 @@ void BlockSystem::multiply(std::span<const Vec3> x, std::span<Vec3> result) cons
             part.matrix->multiply(own, out);
             continue;
         }
-        // v = Q v + P v: the first part answers by its mass, the second by the matrix.
+        // v = Q v + P v: the mass acts on the first part, the matrix on the second.
         const NeutralModes& neutral = *part.neutral;
         std::vector<Vec3> rest(own.begin(), own.end());
         std::vector<double> share;
@@ -330,13 +330,14 @@ std::vector<BlockRow> absorb(std::vector<BlockRow> rows, int first, BlockMatrix&
     return rows;
 }
 
-// More rows than this are left to the iteration: each costs a solution, and they are joined densely.
+// More rows than this are left to the iteration: each costs a solve, and their Schur complement is dense.
 constexpr std::size_t most_joined_rows = 600;
 
 BlockSolver::BlockSolver(const BlockSystem& system, bool many) : system_(system) {
     for (const BlockSystem::Part& part : system.parts) exact_ = exact_ && part.preconditioner->exact();
     exact_ = exact_ && system.rows.size() <= (many ? most_joined_rows : 0);
-    // Otherwise the rows' own blocks belong to the diagonal; what they couple is left to the iteration.
+    // Otherwise the preconditioner has the rows' diagonal blocks alone; their coupling is left to the
+    // iteration.
     std::vector<Mat3> more(system.blocks());
     for (const BlockRow& row : system.rows)
         for (int k = 0; !exact_ && k < row.count; ++k)
@@ -401,7 +402,7 @@ void BlockSolver::precondition(std::span<const Vec3> r, std::span<Vec3> z) const
         part.preconditioner->apply(in, out);
         at += rows;
         if (!part.neutral) continue;
-        // The solution among what is orthogonal to the neutral modes, and theirs by mass alone.
+        // The solution in the complement of the neutral modes, and that of the modes by mass alone.
         const NeutralModes& neutral = *part.neutral;
         std::vector<double> along, by_mass;
         for (std::size_t k = 0; k < neutral.mode.size(); ++k) {
@@ -423,7 +424,7 @@ SolveReport BlockSolver::solve(std::span<const Vec3> b, std::span<Vec3> x,
                                const SolveTolerance& tolerance) const {
     if (!definite_) return {};
     if (exact_) {
-        // Factors leave no more than rounding, but of numbers that are none they make no others.
+        // Factors leave no more than rounding errors, but NaN and infinity in the input remain.
         const auto finite = [&] { return SolveReport{.converged = std::isfinite(inner(x, x))}; };
         precondition(b, x);
         if (row_answer_.empty()) return finite();
@@ -453,7 +454,7 @@ SolveReport BlockSolver::solve(std::span<const Vec3> b, std::span<Vec3> x,
     const double residual = std::sqrt(inner(r, r));
     krylov::ConjugateDirections at(space, std::move(r), residual);
     const krylov::Outcome outcome = krylov::conjugate_gradients(space, multiply, inverse, x, z, at, goal);
-    return {.converged = outcome.residual <= goal.wanted,  // false for anything that is not a number
+    return {.converged = outcome.residual <= goal.wanted,  // false for NaN
             .iterations = outcome.iterations,
             .residual = outcome.residual / std::max(goal.norm, 1e-300)};
 }

@@ -1,4 +1,4 @@
-// Symmetric positive-definite systems of 3 x 3 blocks: what implicit elastic bodies ask for.
+// Symmetric positive-definite systems of 3 x 3 blocks, for implicit elastic bodies.
 #pragma once
 
 #include <array>
@@ -42,12 +42,13 @@ struct BlockRow {
     }
 };
 
-// Approximate inverse of a BlockMatrix with some blocks more on its diagonal. What follows from the pattern
-// alone is found once.
+// Approximate inverse of a BlockMatrix with additional blocks on its diagonal. Data that depends on the
+// pattern alone is computed once.
 class BlockPreconditioner {
   public:
     virtual ~BlockPreconditioner() = default;
-    // `places` are where the unknowns are now. False when the matrix turns out not to be positive definite.
+    // `places` are the unknowns' current positions. Returns false when the matrix turns out not to be
+    // positive definite.
     virtual bool update(const BlockMatrix& matrix, std::span<const Mat3> more,
                         std::span<const Vec3> places) = 0;
     virtual void apply(std::span<const Vec3> r, std::span<Vec3> z) const = 0;
@@ -55,21 +56,21 @@ class BlockPreconditioner {
 };
 // Cholesky factors: exact.
 std::unique_ptr<BlockPreconditioner> cholesky_preconditioner(const BlockMatrix& pattern);
-// Block Jacobi and a coarse space: lumps of neighbouring unknowns that move and turn as one.
+// Block Jacobi and a coarse space: lumps of neighbouring unknowns that move as rigid bodies.
 std::unique_ptr<BlockPreconditioner> two_level_preconditioner(const BlockMatrix& pattern,
                                                               std::span<const Vec3> places);
-// Factors while they are small, two levels beyond.
+// Cholesky factors while they are small, two levels for larger systems.
 std::unique_ptr<BlockPreconditioner> choose_preconditioner(const BlockMatrix& pattern,
                                                            std::span<const Vec3> places);
 
-// Directions that a matrix shall answer to as to a mass alone, whatever stiffness it holds: S becomes
-// M on them and stays S on what is M-orthogonal to them.
+// Directions in which a matrix acts as a mass alone, without its stiffness: S becomes M on them and stays S
+// on their M-orthogonal complement.
 struct NeutralModes {
     std::vector<std::vector<Vec3>> mode;      // M-orthonormal
     std::vector<std::vector<Vec3>> momentum;  // M times them
 };
 
-// Matrices down the diagonal, single blocks after them, and rows that couple all of these.
+// Matrices along the diagonal, single blocks after them, and rows that couple all of these.
 struct BlockSystem {
     struct Part {
         const BlockMatrix* matrix;
@@ -85,27 +86,27 @@ struct BlockSystem {
     void multiply(std::span<const Vec3> x, std::span<Vec3> result) const;
 };
 
-// Adds rows to a matrix that starts at block `first`, as far as its pattern has room for them; the others are
-// returned.
+// Adds the rows that fit into the pattern of a matrix that starts at block `first`; returns the others.
 std::vector<BlockRow> absorb(std::vector<BlockRow> rows, int first, BlockMatrix& matrix);
 
-// A system made ready for a right-hand side, or for many: then it pays to join the rows exactly.
+// A system prepared for one right-hand side or for many; with many it pays to include the rows exactly.
 class BlockSolver {
   public:
     // Updates the preconditioners. The system must outlive this.
     BlockSolver(const BlockSystem& system, bool many);
 
-    bool definite() const { return definite_; }  // as far as it is known
+    bool definite() const { return definite_; }  // false as soon as it is known not to be
     bool exact() const { return exact_; }        // no iteration is needed
-    // Conjugate gradients, or the factors alone where they are the whole matrix. Not converged, too, when the
-    // system turns out not to be positive definite. `x` is the first guess and the result. Sums in fixed
-    // order: the same bits on any number of threads.
+    // Conjugate gradients, or the factors alone where they are the whole matrix. Also counts as not converged
+    // when the system turns out not to be positive definite. `x` is the first guess and the result. Sums in
+    // fixed order: the same bits on any number of threads.
     SolveReport solve(std::span<const Vec3> b, std::span<Vec3> x, const SolveTolerance& tolerance) const;
 
   private:
     void precondition(std::span<const Vec3> r, std::span<Vec3> z) const;
     void join_rows();
-    // What a part's preconditioner makes of the neutral modes' momenta, and the inverse of their products.
+    // A part's preconditioner applied to the neutral modes' momenta, and the inverse of the matrix of their
+    // products.
     struct Neutral {
         std::vector<std::vector<Vec3>> answer;
         std::vector<std::vector<double>> inverse;
@@ -116,8 +117,8 @@ class BlockSolver {
     std::vector<Mat3> single_inverse_;
     std::vector<Neutral> neutral_;  // of each part
     bool definite_ = true, exact_ = true;
-    // Woodbury's formula, where the factors are exact but for the rows: what each row's coefficients become
-    // under the factors' inverse, and the Cholesky factor of stiffness^-1 + R S^-1 R^T.
+    // Woodbury's formula, where the factors are exact except for the rows: the factors' inverse applied to
+    // each row's coefficients, and the Cholesky factor of stiffness^-1 + R S^-1 R^T.
     std::vector<std::vector<Vec3>> row_answer_;
     std::vector<double> joint_;
 };

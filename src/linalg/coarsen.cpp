@@ -30,10 +30,10 @@ std::vector<Int3> widths(const LowRank<double>& modes, const Network<double>& ne
     return width;
 }
 
-// The fluxes of coarse cells: the sums of their children's. A body of width w in cells of width s > w lies
+// The fluxes of coarse cells are the sums of their children's. A body of width w in cells of width s > w lies
 // across the border of two cells in w of s cases, and then feels the difference of their values, which is s /
-// w times what the difference across the body is: the energy of many small bodies in a linear field comes out
-// s / w times too large, and compliance is reduced by that.
+// w times the true difference across the body: the energy of many small bodies in a linear field comes out s
+// / w times too large, so the compliance is reduced by this factor.
 LowRank<float> coarsen(const LowRank<float>& modes, const Network<float>& fine, const Network<float>& coarse,
                        Int3 coarsens, const std::vector<std::int64_t>& joined, Int3 size,
                        const std::vector<Int3>& width) {
@@ -105,8 +105,8 @@ std::vector<std::int64_t> join_listed(const ListedNodes<float>& nodes, std::int6
 
 namespace {
 
-// Links become longer by the ways to their ends' parents, as those of cells do, and those between the same
-// two are one.
+// Links are lengthened by the distances from their ends to the ends' parents, like those of cells; links
+// between the same two unknowns are merged.
 ListedNodes<float> coarsen_listed(const Network<float>& fine, const Network<float>& coarse, Int3 size,
                                   Int3 coarsens, const std::vector<std::int64_t>& joined) {
     ListedNodes<float> nodes;

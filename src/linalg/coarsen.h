@@ -1,4 +1,4 @@
-// How a network and the rank-6 terms beside it become those of a level with half the cells along some axes.
+// Coarsening of a network and its rank-6 terms to a level with half the cells along some axes.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ struct Parent {
     }
 };
 
-// The fine tiles whose cells have their parents in a coarse tile.
+// For each coarse tile, the fine tiles whose cells have their parents in it.
 class Children {
   public:
     Children(const Tiling& fine, const Tiling& coarse, Int3 coarsens) : of_(coarse.tile_count()) {
@@ -40,8 +40,8 @@ class Children {
     std::vector<std::vector<std::int32_t>> of_;
 };
 
-// The coarse number of each listed node. Nodes join their neighbours in the list whose cells have the same
-// parent, and never a cell: what a sheet keeps apart stays apart.
+// The coarse number of each listed node. Linked listed nodes whose cells have the same parent are merged, but
+// never with a cell: what a sheet separates stays separate.
 std::vector<std::int64_t> join_listed(const ListedNodes<float>& nodes, std::int64_t first_listed,
                                       Int3 coarsens);
 
@@ -55,7 +55,7 @@ std::int64_t parent_of(std::int64_t n, const Network<float>& fine, const Network
 
 // How wide each group is: the largest distance of its cells along each axis.
 std::vector<Int3> widths(const LowRank<double>& modes, const Network<double>& network);
-// `width` on the finest level, whose cells `size` counts.
+// `width` and `size` are in cells of the finest level.
 LowRank<float> coarsen(const LowRank<float>& modes, const Network<float>& fine, const Network<float>& coarse,
                        Int3 coarsens, const std::vector<std::int64_t>& joined, Int3 size,
                        const std::vector<Int3>& width);

@@ -18,8 +18,8 @@ constexpr double sigma = 0.9;
 
 // The blocks, with the held directions left out.
 struct Parts {
-    std::vector<int> unknown;  // of direction a of node n: unknown[3 n + a]; -1 where it is held
-    std::int32_t count = 0;    // of those that are not
+    std::vector<int> unknown;  // unknown[3 n + a] is the index of component a of node n; -1 where it is held
+    std::int32_t count = 0;    // number of components that are not held
     Sparse b, n, z;
     Vector lumped, e, w;
     double dt;
@@ -89,7 +89,7 @@ Parts parts_of(const CoupledSystem& system) {
     return parts;
 }
 
-// R, with sqrt(zeta_K) in it: the thesis's z times that.
+// R, including sqrt(zeta_K): our z is the thesis's times that.
 Sparse factors_of(const CoupledSystem& system, const Parts& parts) {
     Triplets r;
     const std::vector<BlockRow>& factors = system.solid.factors;
@@ -102,7 +102,7 @@ Sparse factors_of(const CoupledSystem& system, const Parts& parts) {
     return from_triplets(std::int32_t(factors.size()), parts.count, r);
 }
 
-// (a, b; b^T, c), of which c's upper triangle counts.
+// (a, b; b^T, c); only the upper triangle of c is used.
 SymmetricMatrix stacked(const Sparse& a, const Sparse& b, const Sparse& c) {
     SymmetricMatrix m;
     const auto append = [&](const Sparse& from, std::int32_t column, std::int32_t first, std::int32_t last) {
@@ -151,7 +151,7 @@ AssembledForm assemble(const Parts& s, const Sparse& r, CoupledForm form, double
     z2.diagonal() -= z1;
     const Sparse n = s.n * inverse.asDiagonal();
     const Vector c1 = s.e + n * s.w, c2 = -(z2 * inverse.cwiseProduct(s.w));  // [Eq. 5.25]
-    // Solids that nothing acts on say nothing about how they compare with the liquid.
+    // Where nothing acts on the solids or the liquid, the norms give no scale.
     if (alpha == 0) alpha = c1.norm() > 0 && c2.norm() > 0 ? c1.norm() / c2.norm() : 1;
     const Sparse a11 = s.b + Sparse(n * s.n.transpose());                                   // [Eq. 5.27]
     const Sparse a12 = -Sparse(n * z2);                                                     // [Eq. 5.28]

@@ -1,5 +1,5 @@
 // Liquid and elastic solids in one matrix: the forms that [Zarifi17 Chapter 5] compares, assembled with Eigen
-// and solved with what Eigen has. They are what our own solver is measured against.
+// and solved with its preconditioners. They are the reference for our own solver.
 //
 //   B p + N v = e        what flows out of each cell          [Eq. 5.15]
 //   Z v - N^T p = -w     what moves each node                 [Eq. 5.16]
@@ -37,16 +37,16 @@ std::optional<CoupledForm> coupled_form(Solver solver);  // none for our own sol
 struct AssembledForm {
     SymmetricMatrix matrix;
     std::vector<double> rhs;
-    std::int32_t pressures = 0;  // the first so many unknowns
-    double alpha = 1;            // the others are v / alpha, where they are velocities
+    std::int32_t pressures = 0;  // number of pressures, which are the first unknowns
+    double alpha = 1;            // the other unknowns are v / alpha, in the forms that keep velocities
 
     std::int64_t nonzeros() const { return 2 * std::int64_t(matrix.value.size()) - matrix.rows(); }
 };
 // `alpha` scales the velocities [Eq. 5.36]; for the SPD form 0 chooses |c1| / |c2|.
 AssembledForm assemble(const CoupledSystem& system, CoupledForm form, double alpha);
 
-// Solves by the form and method that `settings` name. `p` is the first guess and the result, `v` the result:
-// all of the velocity.
+// Solves by the form and method that `settings` name. `p` is the first guess and the result; `v` is the
+// result: the whole velocity, with `from`.
 SolveReport solve(const CoupledSystem& system, const SolverSettings& settings, std::span<double> p,
                   std::span<Vec3> v);
 
@@ -55,8 +55,8 @@ SolveReport solve(const CoupledSystem& system, const SolverSettings& settings, s
 SolveReport solve_minres(const SymmetricMatrix& matrix, std::int32_t split, std::span<const double> b,
                          std::span<double> x, const SolveTolerance& tolerance);
 
-// Decimal logarithm of the condition number in the 1-norm, estimated with a few solves [Higham88], which is
-// what the thesis's condest does. Of the indefinite form or the SPD one.
+// Decimal logarithm of the condition number in the 1-norm, estimated with a few solves [Higham88], like the
+// thesis's condest. For the indefinite and the SPD form.
 double log_condition(const CoupledSystem& system, CoupledForm form, double alpha);
 
 }  // namespace flotsam

@@ -89,8 +89,7 @@ struct PairSpace {
         std::span<double> x;
         std::span<Vec3> d;
     };
-    double weight =
-        1;  // of the residual of d's equation: squared ratio of the sizes of both right-hand sides
+    double weight = 1;  // of d's residual: squared ratio of the sizes of both right-hand sides
 
     static double dot_x(std::span<const double> a, std::span<const double> c) {
         return fixed_sum<double>(std::ssize(a), grain, [&](std::int64_t n) { return a[n] * c[n]; });

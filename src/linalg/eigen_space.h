@@ -39,7 +39,7 @@ inline auto times(const EigenSparse& matrix) {
     };
 }
 
-// What solve() of Eigen's preconditioners does, as a LinearOperator.
+// solve() of one of Eigen's preconditioners as a LinearOperator.
 template <class Preconditioner>
 auto inverse_of(const Preconditioner& preconditioner) {
     return [&preconditioner](const Eigen::VectorXd& r, Eigen::VectorXd& z) {

@@ -1,6 +1,6 @@
-// The interface map J: what flows out of each cell per velocity of each node of a solid's surface. Its
-// transpose maps pressures to forces on the nodes: one list of numbers for both, so that what the liquid
-// gives the solids get.
+// The interface map J: the flux out of each cell per velocity of each node of a solid's surface. Its
+// transpose maps pressures to forces on the nodes. Both use one list of numbers, so that the solids receive
+// exactly what the liquid gives.
 #pragma once
 
 #include <cstdint>

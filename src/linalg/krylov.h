@@ -1,7 +1,7 @@
-// Krylov methods as the textbooks have them, over any vectors.
+// Textbook Krylov methods over any type of vector.
 //
-// A Space owns the inner product and makes and combines vectors; sums are in its hands, so that their order
-// is fixed, or that vectors may live on a GPU or be spread over processes. What a method asks of it:
+// A Space owns the inner product and makes and combines vectors. It computes all sums, so that it can fix
+// their order, keep vectors on a GPU or spread them over processes. Methods use:
 //
 //   Vector                       what a method works with; v = space.zero() makes one
 //   dot(a, b)
@@ -11,9 +11,8 @@
 //   descend(x, r, s, p, q)       x += s p, r -= s q in one pass; returns r . r
 //
 // A LinearOperator is called as a(x, y): y = A x, and returns x . y, which costs nothing while both are in
-// the cache. Preconditioners are the same: m(r, z), z = M^-1 r. A method ends when the residual that it
-// carries along is `wanted` or less, and says what that residual is; whether b - A x still is as small, the
-// caller asks.
+// the cache. Preconditioners are the same: m(r, z), z = M^-1 r. A method ends when the residual of its
+// recurrence is `wanted` or less, and returns that residual; the caller checks whether b - A x is as small.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +34,8 @@ struct Goal {
           wanted(std::max(tolerance.relative * norm, tolerance.absolute * std::sqrt(unknowns))),
           max_iterations(tolerance.max_iterations) {}
     bool nothing_to_solve() const { return norm <= wanted; }  // zero is exact enough
-    // Of x, whose residual is `residual`. A recurrence may drift from it by rounding; a factor of ten is no
-    // failure.
+    // The report on x with the true residual `residual`. A recurrence may drift from it by rounding; a factor
+    // of ten is no failure.
     SolveReport report(double residual, int iterations) const {
         return {.converged = residual < 10 * wanted, .iterations = iterations, .residual = residual / norm};
     }
@@ -48,7 +47,7 @@ struct Outcome {
     bool broke_down = false;  // no direction was left before the goal was reached
 };
 
-// Where conjugate gradients are: r = b - A x and its norm, the last direction and its A-norm's parts.
+// The state of conjugate gradients: r = b - A x and its norm, the last direction p, q = A p and rz = r . z.
 template <class Space>
 struct ConjugateDirections {
     typename Space::Vector r;
@@ -62,8 +61,8 @@ struct ConjugateDirections {
 };
 
 // Conjugate gradients [Saad03 Alg. 9.1], for A and M symmetric and positive definite. `z` is where m puts its
-// result. Goes on from `at`, so that a rough solution can be looked at and then made exact. Ends early where
-// A turns out not to be positive definite.
+// result. Continues from `at`, so that a rough solution can be inspected and then refined. Ends early where A
+// turns out not to be positive definite.
 template <class Space, class Operator, class Preconditioner, class X, class Z>
 Outcome conjugate_gradients(Space& space, const Operator& a, const Preconditioner& m, X& x, Z& z,
                             ConjugateDirections<Space>& at, const Goal& goal) {
@@ -79,8 +78,8 @@ Outcome conjugate_gradients(Space& space, const Operator& a, const Preconditione
 }
 
 // MINRES [Elman14 Alg. 4.1], for A symmetric and M symmetric and positive definite. On entry v = b - A x; it
-// is used up. The recurrence knows the residual in M's norm alone: `true_residual()` is asked every tenth
-// time.
+// is used up. The recurrence gives the residual in M's norm alone, so `true_residual()` is called every tenth
+// iteration.
 template <class Space, class Operator, class Preconditioner, class X, class Residual>
 Outcome minres(Space& space, const Operator& a, const Preconditioner& m, X& x, typename Space::Vector v,
                const Residual& true_residual, const Goal& goal) {
@@ -145,9 +144,9 @@ Outcome bicgstab(Space& space, const Operator& a, const Preconditioner& m, X& x,
 }
 
 // Flexible GMRES [Saad93]: the preconditioner may differ from one iteration to the next. `expand(v)` returns
-// {z, w}: z = M^-1 v and w = A z, found together, since who knows the one often knows most of the other. z
-// may be of another type than Space::Vector, if the space can add it. `true_residual()` returns b - A x.
-// After `most_directions` it starts again from there.
+// {z, w}: z = M^-1 v and w = A z, computed together, since they often share most of the work. z may be of
+// another type than Space::Vector, if the space can add it. `true_residual()` returns b - A x. It restarts
+// after `most_directions`.
 template <class Space, class Expand, class X, class Residual>
 Outcome flexible_gmres(Space& space, const Expand& expand, X& x, const Residual& true_residual,
                        const Goal& goal, int most_directions) {
@@ -199,7 +198,7 @@ Outcome flexible_gmres(Space& space, const Expand& expand, X& x, const Residual&
         r = true_residual();
         const double before = residual;
         residual = std::sqrt(space.dot(r, r));
-        if (!(residual < 0.5 * before)) break;  // rounding is all that is left, or it does not converge
+        if (!(residual < 0.5 * before)) break;  // only rounding is left, or it does not converge
     }
     return {residual, iterations};
 }

@@ -11,7 +11,7 @@ LowRank<T>::LowRank(std::int64_t tiles, std::vector<ModeEntry<T>> entries,
                     std::vector<SixBySix<T>> compliance)
     : compliance_(std::move(compliance)) {
     const auto tile_of = [](const ModeEntry<T>& entry) { return entry.cell / Tiling::cells_per_tile; };
-    // Where those of each one begin, from how many each one has, one place further.
+    // Prefix sums: turns counts, stored one place further, into the index where each begins.
     const auto add_up = [](std::vector<std::int64_t>& begin) {
         for (std::size_t n = 1; n < begin.size(); ++n) begin[n] += begin[n - 1];
     };
@@ -135,8 +135,8 @@ typename LowRank<T>::Smoothing LowRank<T>::smoothing(const std::vector<T>& weigh
         }
     };
     set_roots([](std::int64_t) { return 1.0; });
-    // Beyond this a factor costs more than the iterations that it saves: on coarse levels everything shares
-    // cells with everything.
+    // Beyond this a factor costs more than the iterations that it saves: on coarse levels all groups share
+    // cells.
     const std::int64_t most_blocks = 64 * groups();
     result.joint = BlockCholesky::factor(coupling(weight, result.root), most_blocks);
     if (result.joint) return result;
@@ -219,7 +219,8 @@ SolveReport solve_iccg(const Network<double>& network, const LowRank<double>& mo
     const Eigen::VectorXd y = system.partialPivLu().solve(rhs);
     for (std::int64_t m = 0; m < 6 * groups; ++m)
         for (std::size_t n = 0; n < x.size(); ++n) x[n] -= y(m) * response[m][n];
-    // Each solve has left a little, and the small system may be near to singular: what is left of the whole?
+    // Each solve leaves a small residual, and the small system may be nearly singular: check the residual of
+    // the whole.
     std::vector<double> left(b.begin(), b.end()), packed_x;
     modes.scatter(modes.times_compliance(modes.gather(std::span<const double>(x.data(), x.size()))),
                   std::span(left), [](std::int64_t) { return -1.0; });

@@ -1,4 +1,4 @@
-// A sum of rank-6 terms beside a network: J C J^T, one 6 x 6 compliance C per group of six modes.
+// A sum of rank-6 terms added to a network: J C J^T, one 6 x 6 compliance C per group of six modes.
 //
 // A rigid body in a pressure solve is such a term: column k of its J is the flux out of each cell that the
 // body's k-th motion makes, C its inverse mass. It is applied as two sweeps over the entries of J and never
@@ -29,7 +29,7 @@ Six<T> multiply(const SixBySix<T>& m, const Six<T>& v) {
     return y;
 }
 
-// One row of J, as far as a group is concerned.
+// One row of J, restricted to one group.
 template <class T>
 struct ModeEntry {
     std::uint32_t cell;  // in tile order
@@ -58,18 +58,17 @@ class LowRank {
                    std::span<const T> with = {}) const;
     std::vector<Six<T>> times_compliance(std::vector<Six<T>> w) const;
 
-    // A matrix that is not smaller than D + J C J^T and can be inverted: Woodbury's formula for D' + K C'
-    // K^T. With C' = R R^T, its inverse is D'^-1 - D'^-1 K R G^-1 R^T K^T D'^-1, G = 1 + R^T K^T D'^-1 K R,
-    // where groups that share cells are coupled. K = J, C' = C and D' = D, as long as the factors stay
-    // sparse.
-    // Otherwise K holds the fluxes of cells that belong to one group alone, and shared cells go to the
-    // diagonal D': the fluxes of a group there, F, and elsewhere, K, satisfy (K + F) C (K + F)^T <= K 2C K^T
-    // + F 2C F^T, and F 2C F^T is not larger than the diagonal matrix of its row sums.
+    // An upper bound of D + J C J^T that is easy to invert: Woodbury's formula for D' + K C' K^T. With C' = R
+    // R^T, its inverse is D'^-1 - D'^-1 K R G^-1 R^T K^T D'^-1, G = 1 + R^T K^T D'^-1 K R, where groups that
+    // share cells are coupled. K = J, C' = C and D' = D, as long as the factors stay sparse. Otherwise K
+    // holds the fluxes of cells that belong to one group alone, and shared cells go to the diagonal D': the
+    // fluxes of a group there, F, and elsewhere, K, satisfy (K + F) C (K + F)^T <= K 2C K^T + F 2C F^T, and F
+    // 2C F^T is not larger than the diagonal matrix of its row sums.
     struct Smoothing {
         std::optional<LowRank<T>> own;                  // K, where it is not J
         std::vector<SixBySix<T>> root;                  // R
         std::optional<BlockCholesky> joint;             // of G
-        std::vector<std::pair<std::int64_t, T>> extra;  // cells and what their diagonal grows by
+        std::vector<std::pair<std::int64_t, T>> extra;  // cells and the additions to their diagonal
 
         std::int64_t memory() const;
         std::vector<Six<T>> times_root(std::vector<Six<T>> s) const;             // R s
@@ -84,7 +83,8 @@ class LowRank {
 
     std::vector<ModeEntry<T>> entries_;     // by cell
     std::vector<std::int64_t> tile_begin_;  // of the entries of each tile
-    // The same group by group, with where each is among entries_: gathering reads all of them in a row.
+    // The same entries sorted by group, with their indices in entries_, so that gathering reads memory in
+    // sequence.
     struct GroupEntry {
         Six<T> flux;
         std::uint32_t cell, entry;

@@ -67,7 +67,7 @@ void restrict_residual(const Network<float>& network, Int3 coarsens, const Tilin
     });
 }
 
-// The same of listed nodes, and of what their links add to the residuals of cells.
+// The same for listed nodes, and for their links' contributions to the residuals of cells.
 void restrict_listed(const Network<float>& network, const Network<float>& coarse, Int3 coarsens,
                      const std::vector<std::int64_t>& joined, const TileVector<float>& b,
                      const TileVector<float>& x, TileVector<float>& coarse_b) {
@@ -83,7 +83,7 @@ void restrict_listed(const Network<float>& network, const Network<float>& coarse
     });
 }
 
-// to += share D'^-1 times what listed nodes' links make of `from`. Returns the product of `with` and the
+// to += share D'^-1 L from, where L are the links of listed nodes. Returns the product of `with` and the
 // change.
 double add_listed(const Network<float>& network, float share, const TileVector<float>& from,
                   TileVector<float>& to, std::span<const float> with = {}) {
@@ -138,8 +138,7 @@ Multigrid::Multigrid(const Network<double>& network, const LowRank<double>& mode
         const Int3 cells = fine.network.tiling().cells();
         const Int3 coarsens{cells.x > 2, cells.y > 2, cells.z > 2};
         if (coarsens == Int3{0, 0, 0}) break;
-        // With more modes than cells everything shares cells with everything, and a direct solution is
-        // cheaper than smoothing.
+        // With more modes than cells all groups share cells, and a direct solution is cheaper than smoothing.
         if (fine.network.tiling().tile_count() == 1 && 6 * modes.groups() >= block) break;
         fine.coarsens = coarsens;
         prepare_smoothing(fine);
@@ -187,8 +186,9 @@ void Multigrid::factor_coarsest() {
         const auto local = static_cast<int>(n % block);
         const Int3 cell = last.network.place(n);
         const TileCoefficients<float>& c = last.network.coefficients(n / block);
-        // A pocket without ground has no inverse; slightly larger than the rounding of its links, its
-        // diagonal has one, and the constant that it may add there is nobody's pressure.
+        // A pocket without ground makes the matrix singular. A diagonal enlarged by slightly more than the
+        // rounding of its links makes it invertible; the constant that this may add in the pocket is
+        // arbitrary.
         coarsest(i, i) += (1 + 1e-5) * c.diagonal[local];
         for (int axis = 0; axis < 3; ++axis)
             if (const double link = c.link[axis][local]; link != 0) {
@@ -250,9 +250,9 @@ void Multigrid::cycle_below(std::size_t level) {
         fine.x[fine.network.first_listed() + i] += coarse.x[coarse.network.first_listed() + fine.joined[i]];
 }
 
-// The smoother divides by D' + K R R^T K^T (Smoothing, in low_rank.h). If z = D'^-1 r and v = R^T K^T z, then
-// z - D'^-1 K R s with s = G^-1 v is what it makes of r. Two identities save most of the sweeps over K: of
-// that result R^T K^T is s, and R^T K^T D'^-1 K R s is v - s.
+// The smoother divides by D' + K R R^T K^T (Smoothing, in low_rank.h). With z = D'^-1 r, v = R^T K^T z and s
+// = G^-1 v, its result for r is z - D'^-1 K R s. Two identities save most of the sweeps over K: R^T K^T of
+// that result is s, and R^T K^T D'^-1 K R s is v - s.
 std::vector<Six<float>> Multigrid::felt(const Level& level, std::span<const float> v) {
     const LowRank<float>& own = level.smoothing.own ? *level.smoothing.own : level.modes;
     return level.smoothing.times_transposed_root(own.gather(v));
@@ -354,7 +354,8 @@ double Multigrid::smooth_again(Level& level) {
     });
     product += add_listed(network, step, z, x, b);
     if (!modes) return product;
-    // r0 is z1 D' / (2/3) and what the modes took from z1, K R s / (2/3); and r1 as in smooth_from_zero.
+    // r0 = (D' z1 + K R s) / (2/3), since the modes subtracted D'^-1 K R s from z1; r1 as in
+    // smooth_from_zero.
     const std::span<const float> with(b);
     if (split) product += push_all(level, step, level.modes.times_compliance(level.modes.gather(z)), x, with);
     const float lacking = step / first_share - (split ? 0 : step);

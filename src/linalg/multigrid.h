@@ -1,16 +1,15 @@
 // A geometric multigrid preconditioner for networks on tiles with rank-6 terms.
 //
-// It is one V-cycle in single precision: a Chebyshev smoother of the fourth kind and degree 2
-// (Lottes 2023) before and after, residuals summed over 2 x 2 x 2 cells, corrections copied back. What makes
-// so simple a cycle converge alike at every resolution is how a coarse network is made: as resistors in
-// series. Rank-6 terms (low_rank.h) take part on every level: their fluxes are summed like residuals, and the
+// It is one V-cycle in single precision: a Chebyshev smoother of the fourth kind and degree 2 (Lottes 2023)
+// before and after, residuals summed over 2 x 2 x 2 cells, corrections copied back. So simple a cycle
+// converges equally fast at every resolution because of how coarse networks are made: as resistors in series.
+// Rank-6 terms (low_rank.h) take part on every level: their fluxes are summed like residuals, and the
 // smoother divides by D + J C J^T instead of D, which keeps the eigenvalues below 2 whatever the bodies
-// weigh; on coarse levels the compliance of small bodies is reduced (coarsen.h). A coarse link
-// is the sum of its children's links, each lengthened by the way from the child's centre to its parent's
-// centre; where a parent has only one layer of children along an axis that way is zero, so partly filled
-// parents at a surface keep their true distance to it. Listed nodes join those linked to them in the same
-// parent cell. Everything is a sum over tiles in a fixed order: the
-// same bits on any number of threads.
+// weigh; on coarse levels the compliance of small bodies is reduced (coarsen.h). A coarse link is the sum of
+// its children's links, each lengthened by the distance from the child's centre to its parent's centre; where
+// a parent has only one layer of children along an axis that distance is zero, so partly filled parents at a
+// surface keep their true distance to it. Listed nodes are merged with listed nodes linked to them in the
+// same parent cell. Everything is a sum over tiles in a fixed order: the same bits on any number of threads.
 #pragma once
 
 #include <span>
@@ -22,17 +21,17 @@
 
 namespace flotsam {
 
-// A link from a cell to the ground beside the network's own.
+// A link from a cell to the ground, in addition to the network's own.
 struct GroundLink {
     std::int64_t cell;  // of a tile that is not plain
-    int axis;           // that it lies across
+    int axis;           // of the faces that it crosses
     double conductance;
 };
 
 class Multigrid {
   public:
-    // For a matrix that is, or nearly is, A + J C J^T and more links to the ground. `network` must keep its
-    // grounds until the constructor returns.
+    // For a matrix that equals, or nearly equals, A + J C J^T plus additional links to the ground. `network`
+    // must keep its grounds until the constructor returns.
     explicit Multigrid(const Network<double>& network, const LowRank<double>& modes = {},
                        const std::vector<GroundLink>& grounds = {});
 

@@ -3,8 +3,9 @@
 //
 //   (A x)_i = sum over neighbours j of link_ij (x_i - x_j) + ground_i x_i
 //
-// Unknowns that are no cells (further pieces of a cell that a sheet divides, pockets of air) are listed
-// beside the tiles, with links by name. In every vector they follow the tiles' values, padded to whole tiles.
+// Unknowns that are not cells (further pieces of a cell that a sheet divides, pockets of air) are listed
+// beside the tiles, with explicit links. In every vector they follow the tiles' values, padded to whole
+// tiles.
 //
 // Most tiles of a liquid are plain: all their links, also those to the tiles around them, are 1 and nothing
 // is grounded. Plain tiles and absent ones share constant coefficients, so memory and bandwidth go to the
@@ -34,7 +35,7 @@ struct ListedNodes {
         std::int64_t other;  // index of any unknown: a cell of a tile that is not plain, or a listed one
         T conductance;
     };
-    std::vector<Int3> cell;  // where each is; x = -1 for what is nowhere
+    std::vector<Int3> cell;  // cell of each node; x = -1 for a node without a place
     std::vector<T> ground;   // conductance of each to the ground
     std::vector<Link> links;
 
@@ -77,7 +78,7 @@ class Network {
         ground_.assign(slots.size(), Ground{});
         for (std::size_t m = 0; m < slots.size(); ++m) index_[slots[m]] = static_cast<std::int32_t>(m);
     }
-    // After set_mixed and before finish.
+    // Adds listed nodes; called after set_mixed and before finish.
     void list(ListedNodes<T> nodes) {
         listed_ = std::move(nodes);
         for (std::int64_t n = 0; n < listed_.count(); ++n) {
@@ -92,7 +93,7 @@ class Network {
     Coefficients& mixed(std::int64_t slot) { return own_[index_[slot]]; }
     Ground& ground(std::int64_t slot) { return ground_[index_[slot]]; }
 
-    // Of any tile, also of an absent one (slot -1).
+    // Coefficients of any tile, also of an absent one (slot -1).
     const Coefficients& coefficients(std::int64_t slot) const {
         return slot < 0 ? absent() : index_[slot] == plain_tile ? plain() : own_[index_[slot]];
     }
@@ -100,8 +101,8 @@ class Network {
         return slot < 0 || plain(slot) ? T(0) : ground_[index_[slot]][axis][local];
     }
 
-    // Fills the diagonals of mixed tiles from links and grounds. Unknown cells that nothing holds get the
-    // diagonal 1. `unknown(slot, local)` says which cells are unknowns.
+    // Fills the diagonals of mixed tiles from links and grounds. Unknown cells without links or ground get
+    // the diagonal 1. `unknown(slot, local)` says which cells are unknowns.
     template <class Unknown>
     void finish(const Unknown& unknown) {
         for_each_tile(*tiling_, 4, [&](std::int64_t slot) {
@@ -134,7 +135,7 @@ class Network {
         if (smoothing_.empty()) smoothing_.assign(own_.size(), {});
         smoothing_[index_[cell / Tiling::cells_per_tile]][cell % Tiling::cells_per_tile] += value;
     }
-    const T* smoothing(std::int64_t slot) const {  // what was added, of all cells of a tile
+    const T* smoothing(std::int64_t slot) const {  // the additions at all cells of a tile
         static const std::array<T, Tiling::cells_per_tile> nothing{};
         return slot < 0 || plain(slot) || smoothing_.empty() ? nothing.data()
                                                              : smoothing_[index_[slot]].data();
@@ -148,14 +149,14 @@ class Network {
                    ground_[index_[slot]][axis][local];
         return sum;
     }
-    // Diagonals of listed nodes, and what their links add to those of cells.
+    // Diagonals of listed nodes, and their links' additions to the diagonals of cells.
     void finish_listed() {
         const auto diagonal = [&](std::int64_t n) -> T& {
             return mixed(n / Tiling::cells_per_tile).diagonal[n % Tiling::cells_per_tile];
         };
         for (std::int64_t n = 0; n < listed_.count(); ++n) diagonal(first_listed() + n) = listed_.ground[n];
         for (const auto& link : listed_.links)
-            if (link.other < first_listed())  // 1 stood for a cell that nothing held
+            if (link.other < first_listed())  // replaces the 1 of a cell without links or ground
                 diagonal(link.other) =
                     links_and_grounds(link.other / Tiling::cells_per_tile, place(link.other),
                                       int(link.other % Tiling::cells_per_tile));
@@ -192,7 +193,7 @@ class Network {
 
 // y = A x, where x ends with a tile of zeros. Returns their product.
 double apply(const Network<double>& network, std::span<const double> x, std::span<double> y);
-double unknowns(const Network<double>& network);  // how many
+double unknowns(const Network<double>& network);  // their number
 
 // The same operator as a matrix over the unknown cells in natural order (x fastest), for ICCG and for tests.
 // `cell_index[r]` is where row r's value lives in tile order.

@@ -1,4 +1,4 @@
-// Asking for a linear solve and hearing how it went. A solver never fails silently.
+// Settings and reports of linear solves. A solver never fails silently.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace flotsam {
 struct SolveTolerance {
     double relative = 1e-8;  // of the right-hand side's norm
     double absolute =
-        1e-13;  // RMS residual that counts as none: water at rest has nothing but rounding to solve for
+        1e-13;  // RMS residual that counts as zero: for water at rest the right-hand side is only rounding
     int max_iterations = 2000;
 };
 
-// The last four are the forms of coupled_forms.h, to compare with.
+// The last four are the forms of coupled_forms.h, for comparison.
 enum class Solver { multigrid, iccg, spd, factored, indefinite_bicgstab, indefinite_minres };
 // As scene files call them, in the same order.
 constexpr std::array<std::string_view, 6> solver_names{
@@ -30,15 +30,16 @@ struct SolverSettings {
     Solver solver = Solver::multigrid;
     SolveTolerance tolerance;
     double alpha = 0.001;  // scale of velocities against pressures in "spd"; 0 chooses it [Zarifi17 5.2.5]
-    // Shown what those of coupled_forms.h solve, with all that any of them needs: for benchmarks and tests.
+    // Called with the system of the solvers of coupled_forms.h, complete for every form: for benchmarks and
+    // tests.
     std::function<void(const CoupledSystem&)> inspect{};
 };
 
 struct [[nodiscard]] SolveReport {
-    bool converged = false;  // x is as exact as was asked for: a solver says so itself, when it has seen it
+    bool converged = false;  // x meets the tolerance; set by the solver itself, once it has checked
     int iterations = 0;
-    double residual = 0;      // of x, relative to the right-hand side; 0 where that counts as none
-    double milliseconds = 0;  // from setting up to the answer, where it was measured
+    double residual = 0;      // of x, relative to the right-hand side; 0 where that counts as zero
+    double milliseconds = 0;  // including the setup, where it was measured
 };
 
 }  // namespace flotsam

@@ -1,4 +1,4 @@
-// Sparse symmetric systems, listed by rows, and the solver that every faster one is measured against.
+// Sparse symmetric systems, listed by rows, and the reference solver for all faster ones.
 #pragma once
 
 #include <cstdint>

@@ -95,7 +95,7 @@ struct MixedLinks {
                load(k < 7 ? own.link[2].data() + r + 64 : high[2]->link[2].data() + r - 448) * v.next[5];
     }
     Row<T> diagonal(int j, int k) const { return load(own.diagonal.data() + 8 * (j + 8 * k)); }
-    // What a smoother divides by.
+    // The diagonal that a smoother divides by.
     Row<T> divisor(int j, int k) const { return diagonal(j, k) + load(smoothing + 8 * (j + 8 * k)); }
     // 1 / divisor, and 0 where there is no unknown.
     Row<T> inverse(int j, int k) const {
@@ -113,8 +113,8 @@ struct PlainLinks {
     Row<T> inverse(int, int) const { return Row<T>{} + T(1.0 / 6); }
 };
 
-// Calls body(slot, links) with the links of each tile and block of listed nodes, side by side; links of
-// listed nodes are not among them (for_each_listed_link).
+// Calls body(slot, links) with the links of each tile and block of listed nodes, in parallel; links of listed
+// nodes are not included (for_each_listed_link).
 template <class T, class Body>
 void for_each_tile(const Network<T>& network, const Body& body) {
     parallel_for(network.slot_count(), tile_grain, [&](std::int64_t slot) {
@@ -140,7 +140,7 @@ void for_each_listed_link(const Network<T>& network, const Body& body) {
         body(link.other, node, link.conductance);
     }
 }
-// 1 / what a smoother divides by.
+// 1 / the diagonal that a smoother divides by.
 template <class T>
 T inverse_of_divisor(const Network<T>& network, std::int64_t n) {
     const std::int64_t slot = n / block, local = n % block;

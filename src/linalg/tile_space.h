@@ -12,7 +12,7 @@ namespace flotsam {
 template <class T>
 using TileVector = std::vector<T>;
 
-// Tile by tile, in rows of eight, sums in a fixed order. Whatever becomes of the residual is also put into
+// Tile by tile, in rows of eight, sums in a fixed order. Every update of the residual is also stored in
 // `single`, for the preconditioner.
 struct TileSpace {
     using Vector = TileVector<double>;
@@ -20,7 +20,7 @@ struct TileSpace {
     TileVector<float>& single;
 
     Vector zero() const { return Vector((slots + 1) * rows::block, 0.0); }
-    // Sum over all values of what term(first index of a row) gives.
+    // Sum of term(first index of a row) over all rows.
     template <class Term>
     double sum(const Term& term) const {
         return fixed_sum<double>(slots, rows::tile_grain, [&](std::int64_t slot) {

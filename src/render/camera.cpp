@@ -28,7 +28,7 @@ Camera::Camera(const ViewSettings& view, const Box& subject, int width, int heig
 }
 
 void Camera::choose_distance(Vec3 target, const Box& subject) {
-    // From the front, a little from the right and from above; as near as shows everything.
+    // From the front, a little from the right and from above; as near as possible with everything in view.
     const Vec3 from = Vec3{0.42, 0.40, 1.0} / length(Vec3{0.42, 0.40, 1.0});
     double near = 0, far = 1000 * length(subject.high - subject.low);
     for (int halving = 0; halving < 60; ++halving) {
@@ -43,7 +43,7 @@ void Camera::choose_distance(Vec3 target, const Box& subject) {
 void Camera::look_at(Vec3 target) {
     const Vec3 way = target - position_;
     forward_ = length(way) > 0 ? way / length(way) : Vec3{0, 0, -1};
-    // Looking straight down or up, the horizon says nothing: keep x to the right.
+    // Looking straight down or up, there is no horizon: keep x to the right.
     const Vec3 sideways = cross(forward_, Vec3{0, 1, 0});
     right_ = length(sideways) > 1e-6 ? sideways / length(sideways) : Vec3{1, 0, 0};
     up_ = cross(right_, forward_);

@@ -1,4 +1,4 @@
-// Where the picture is taken from.
+// The camera of a picture.
 #pragma once
 
 #include "render/ray_scene.h"
@@ -8,12 +8,12 @@ namespace flotsam {
 
 class Camera {
   public:
-    // As the view says; what it leaves open is chosen so that `subject` fills a picture of `width` by
-    // `height` pixels. The horizon is level. What the camera follows has moved by `moved` since the start: it
-    // looks there, and goes along at its height.
+    // As the view sets it; unset values are chosen so that `subject` fills a picture of `width` by `height`
+    // pixels. The horizon is level. `moved` is how far the solid that the camera follows has moved since the
+    // start: the camera looks there, and moves along at its own height.
     Camera(const ViewSettings& view, const Box& subject, int width, int height, Vec3 moved = {});
 
-    // Through a point of the picture, in pixels from the top left.
+    // The ray through a point of the picture, in pixels from the top left.
     Ray ray(double x, double y) const;
     Vec3 position() const { return position_; }
     double pixel_angle() const { return 2 * half_height_ / height_; }  // [rad], at the picture's middle

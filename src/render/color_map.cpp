@@ -14,7 +14,7 @@ namespace flotsam {
 
 namespace {
 
-// Viridis and cool-warm in a few steps, as a screen shows them; in between they are straight lines.
+// Viridis and cool-warm in a few steps, in sRGB; interpolated linearly in between.
 constexpr std::array<Vec3f, 7> rising_steps{Vec3f{0.267f, 0.005f, 0.329f}, Vec3f{0.270f, 0.226f, 0.510f},
                                             Vec3f{0.204f, 0.383f, 0.554f}, Vec3f{0.128f, 0.567f, 0.551f},
                                             Vec3f{0.237f, 0.718f, 0.440f}, Vec3f{0.600f, 0.840f, 0.220f},

@@ -22,7 +22,7 @@ double round_up(double value);
 // Text whose capital letters are 7 `scale` pixels high, its top left corner at (x, y). Latin letters only.
 void draw_text(Image& image, int x, int y, const std::string& text, Color color, int scale = 1);
 int text_width(const std::string& text, int scale = 1);
-int text_scale(const Image& image);  // that reads well on it
+int text_scale(const Image& image);  // a legible size for this image
 
 struct Legend {
     ColorMap map = ColorMap::rising;

@@ -13,7 +13,7 @@ namespace flotsam {
 
 namespace {
 
-// A separable blur with weights 1 2 1, `times` over: takes out the grain of single photons.
+// A separable blur with weights 1 2 1, repeated `times` times: removes the noise of single photons.
 template <class Map>
 void blur(Map& map, int times) {
     for (int round = 0; round < 2 * times; ++round) {
@@ -38,7 +38,7 @@ struct Photon {
     bool arrived = false;
 };
 
-// Follows light from above through liquid to the floor. Light that meets no liquid does not count: shine_past
+// Traces light from above through liquid to the floor. Light that meets no liquid is not counted: shine_past
 // finds it with less noise.
 Photon follow(const Stage& stage, Ray ray, int bounces) {
     Photon photon{{}, {1, 1, 1}};
@@ -129,8 +129,8 @@ void FloorLight::shine_past(const Stage& stage, const Quality& quality) {
 
 void FloorLight::shine_through(const Stage& stage, const Quality& quality) {
     if (stage.liquid.empty()) return;
-    // Photons start above the tank, on a grid that is as fine as the map and lies under the sun: their places
-    // on the floor would be even if nothing bent them.
+    // Photons start above the tank, on a grid that is as fine as the map and shifted towards the sun: without
+    // refraction they would be evenly spread on the floor.
     const Vec3 size = stage.tank.high;
     const float texel_x = width_ / float(sun_.columns), texel_z = depth_ / float(sun_.rows);
     const float steep = std::max(0.15f, stage.to_light.y);

@@ -1,8 +1,8 @@
-// How bright the floor is: the sun past and through everything that stands on it, and the sky.
+// The illumination of the floor: by the sun, past and through everything on it, and by the sky.
 //
-// Light that a liquid bends is followed from the sun to the floor, which gathers it into bright lines
-// (caustics); following rays from the floor to the sun could not find them. All of it is kept in a map, so
-// that the floor has no speckle however few rays a pixel has.
+// Light that a liquid refracts is traced from the sun to the floor, where it forms bright lines (caustics);
+// tracing rays from the floor to the sun could not find them. The result is kept in a map, so that the floor
+// has no speckle however few rays a pixel has.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Pictures as plain data: light while it is gathered, bytes once it is shown.
+// Pictures as plain data: linear light while rendering, bytes for display.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace flotsam {
 
-using Color = Vec3f;  // red, green and blue; linear light unless said otherwise
+using Color = Vec3f;  // red, green and blue; linear light unless stated otherwise
 
 inline Color operator%(Color a, Color b) { return {a.x * b.x, a.y * b.y, a.z * b.z}; }  // light on a colour
 inline Color mix(Color a, Color b, float share) { return a * (1 - share) + b * share; }
 inline float brightness(Color c) { return 0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z; }
 
-// From what a screen shows (sRGB, 0 to 1) to light.
+// Converts sRGB (0 to 1) to linear light.
 Color light_of(Color shown);
 
 // Linear light, row by row from the top left.
@@ -29,22 +29,22 @@ struct Image {
     const Color& at(int x, int y) const { return pixels[std::size_t(y) * width + x]; }
 };
 
-// What a screen shows: three bytes a pixel, sRGB.
+// A picture for display: three bytes per pixel, sRGB.
 struct Picture {
     int width = 0, height = 0;
     std::vector<std::uint8_t> bytes;
 };
 
-// Rolls bright light off softly, as film does, so that all of it lies between 0 and 1. Not for diagrams,
-// whose colours mean something.
+// Tone mapping: compresses bright light softly, as film does, to between 0 and 1. Not for diagrams, whose
+// colours encode values.
 void expose(Image& image);
 
-// Light from 0 to 1 as a screen shows it.
+// Converts linear light from 0 to 1 to sRGB.
 Picture develop(const Image& image);
 
 // How different two pictures of the same size look: both are blurred a little, as an eye at some distance
-// does, and compared by eye's sense of brightness and colour. The mean difference, 0 to 1; `worst` is that of
-// the worst 16th part of the picture, so that something small that is missing is not averaged away.
+// does, and compared by perceived brightness and colour. The mean difference, 0 to 1; `worst` is that of the
+// worst 16th part of the picture, so that a small missing object is not averaged away.
 struct PictureDifference {
     double mean = 0, worst = 0;
 };

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A program that reads from us; what it says goes to a file without a name.
+// A child process that reads from us; its messages go to an unnamed file.
 class Listener {
   public:
     explicit Listener(std::vector<std::string> words) {
@@ -34,7 +34,7 @@ class Listener {
         arguments.reserve(words.size() + 1);
         for (std::string& word : words) arguments.push_back(word.data());
         arguments.push_back(nullptr);
-        // Ctrl-C is ours to handle: in a group of its own the program does not die before it has all
+        // We handle Ctrl-C ourselves: in its own process group the program does not die before it has all
         // pictures.
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
@@ -54,7 +54,7 @@ class Listener {
 
     bool started() const { return error_ == 0; }
     int error() const { return error_; }
-    // False when the program does not listen any more.
+    // Returns false when the program does not read any more.
     bool tell(const std::string& bytes) {
         std::size_t done = 0;
         while (done < bytes.size()) {
@@ -65,7 +65,7 @@ class Listener {
         }
         return true;
     }
-    // Waits for its end; true when it was content.
+    // Waits for its end; returns true when it succeeded.
     bool hang_up() {
         if (to_ >= 0) ::close(to_);
         to_ = -1;

@@ -1,4 +1,4 @@
-// Movies, by ffmpeg as a program of its own.
+// Movies, made by ffmpeg as a separate process.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ struct MovieResult {
 MovieResult make_movie(const std::vector<std::filesystem::path>& pictures, double frames_per_second,
                        const std::filesystem::path& movie);
 
-// Pictures per second in a movie of a scene: what the scene says, but slow motion where a screen could not
+// Pictures per second in a movie of a scene: the scene's own rate, or slow motion where a screen could not
 // show as many.
 double movie_rate(double frames_per_second);
 

@@ -21,7 +21,7 @@ struct FieldLook {
     std::string_view title;
     ColorMap map;
     bool signed_values;
-    bool outside_too;  // known where there is no liquid
+    bool outside_too;  // defined outside the liquid, too
 };
 FieldLook look_of(SliceField field) {
     switch (field) {
@@ -39,7 +39,7 @@ FieldLook look_of(SliceField field) {
     return {"", ColorMap::rising, false, false};
 }
 
-// Where the plane lies in the picture.
+// The position of the plane in the picture.
 struct Layout {
     int across, up;           // axes of the domain along the picture's width and height
     double left, top, pixel;  // of the domain in pixels; size of a pixel [m]
@@ -58,11 +58,11 @@ struct Layout {
         top = header + margin + 0.5 * (picture_height - 2 * margin - header - footer - height / pixel);
     }
     double along(double x) const { return (x - left) * pixel; }
-    // A level plane is seen from above, where z comes towards the viewer.
+    // A horizontal plane is seen from above, with z towards the viewer.
     double upwards(double y) const { return up == 2 ? (y - top) * pixel : height - (y - top) * pixel; }
 };
 
-// A plane through a frame, and what can be asked of it.
+// A plane through a frame, and the values on it.
 class Plane {
   public:
     Plane(const Scene& scene, const VolumeFrame& volume, double time, const PlaneView& view)
@@ -99,8 +99,8 @@ class Plane {
     }
     Color solid_color(int number) const { return solids_[number].color; }
 
-    // The distance to the surface; beside a solid, where the grid's samples end, that of the liquid next to
-    // it.
+    // The distance to the surface; beside a solid, where the grid's samples end, it is that of the liquid
+    // next to it.
     double distance(Vec3 p, const NearSolid& near) const {
         if (near.distance < domain_.h && near.number >= 0) {
             const PlacedShape& shape = solids_[near.number].shape;

@@ -14,9 +14,9 @@ namespace flotsam {
 namespace {
 
 constexpr char note_key[] = "Flotsam";  // of a text chunk
-constexpr int most_pixels = 32768;      // along a side; a damaged header must not ask for all memory
+constexpr int most_pixels = 32768;      // along a side; a damaged header must not allocate all memory
 
-// libpng tells of an error by a function that may not return.
+// libpng reports errors by a function that must not return.
 void remember(png_structp png, png_const_charp message) {
     *static_cast<std::string*>(png_get_error_ptr(png)) = message;
     png_longjmp(png, 1);

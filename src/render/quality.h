@@ -1,11 +1,11 @@
-// How much work goes into a picture.
+// The effort that goes into a picture.
 #pragma once
 
 namespace flotsam {
 
 struct Quality {
     int samples = 2;         // rays along each side of a pixel
-    int bounces = 5;         // surfaces that a ray meets at most
+    int bounces = 5;         // largest number of surfaces that a ray meets
     int floor_texels = 256;  // along the longer side of the lit floor
     int light_samples = 4;   // of the sun's disc and, times 4, of the sky, per texel
     int photons = 2;         // along each side of a texel

@@ -1,4 +1,4 @@
-// What rays can hit. The only header between us and Embree.
+// The objects that rays can hit. The only interface to Embree.
 #pragma once
 
 #include <array>

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Raise it whenever the same frame looks different than before: older pictures are then drawn again.
+// Increase it whenever the same frame looks different than before: older pictures are then drawn again.
 constexpr int look_version = 2;
 
 Scene scene_of_run(const fs::path& folder, const std::vector<std::string>& overrides) {
@@ -37,7 +37,7 @@ Scene scene_of_run(const fs::path& folder, const std::vector<std::string>& overr
             fmt::format("{}: not a run folder (it holds no run.toml and scene.toml)\n"
                         "  name a folder that `flotsam run` made, such as runs/dam_break",
                         folder.string()));
-    // Meshes lie beside the scene file that was run.
+    // Mesh paths are relative to the scene file that was run.
     Mistakes mistakes;
     const std::string text = read_file(record);
     mistakes.add_source(record.string(), text);
@@ -254,7 +254,7 @@ void PictureObserver::on_frame(World&, int frame) { pictures_->draw(frame, never
 
 void PictureObserver::on_finish(World&, int, bool completed) {
     if (!completed) return;
-    // A run that went on from a checkpoint may have begun without pictures.
+    // A run that was resumed from a checkpoint may have begun without pictures.
     draw_pictures(*pictures_, pictures_->frames(), true, never);
     movie_ = pictures_->make_movie();
 }

@@ -25,13 +25,13 @@ struct PictureSettings {
         int axis = 2;
         double at = 0;  // [m]
     };
-    std::optional<Cut> cut;  // takes away what lies between this plane and the camera
+    std::optional<Cut> cut;  // removes everything between this plane and the camera
 };
 
 class RunPictures {
   public:
     // `overrides` change keys of the run's scene, such as "view.light=[1,1,1]". Throws UserError when
-    // `folder` is not a run, or when nothing of it can be shown this way.
+    // `folder` is not a run, or when it has no files for this view.
     RunPictures(std::filesystem::path folder, const PictureSettings& settings,
                 const std::vector<std::string>& overrides = {});
 
@@ -48,7 +48,7 @@ class RunPictures {
     // Throws IoError when the frame is missing or damaged, or the disk is full; other pictures stay.
     Outcome draw(int frame, const std::atomic<bool>& stop) const;
 
-    // Of the pictures that are there; nothing is done when it is there and as new as they are.
+    // Makes the movie of the existing pictures, unless it exists and is as new as they are.
     MovieResult make_movie() const;
     std::filesystem::path movie() const;
 
@@ -56,13 +56,13 @@ class RunPictures {
     std::string view_name() const;
     FrameFile source() const;
     Scene scene_at(int frame) const;              // with rigid bodies where they are in a frame
-    Vec3 followed(int frame, double time) const;  // how far what the camera follows has moved
+    Vec3 followed(int frame, double time) const;  // displacement of the solid that the camera follows
     Image draw_liquid(int frame, double time, const std::atomic<bool>& stop) const;
 
     std::filesystem::path folder_;
     PictureSettings settings_;
     Scene scene_;
-    std::string look_;  // hash of all but the frame that a picture depends on
+    std::string look_;  // hash of everything that a picture depends on, except the frame
 };
 
 struct DrawnPictures {
@@ -70,7 +70,7 @@ struct DrawnPictures {
     std::vector<std::string> problems;  // frames that could not be drawn, and why
     bool stopped = false;
 };
-// Draws the frames that have no picture yet, showing progress; a bad frame is told and passed over. A full
+// Draws the frames that have no picture yet, showing progress; a bad frame is reported and skipped. A full
 // disk is an IoError.
 DrawnPictures draw_pictures(const RunPictures& pictures, const std::vector<int>& frames, bool quiet,
                             const std::atomic<bool>& stop);

@@ -1,5 +1,5 @@
-// Directions of rays. Random numbers are keyed by place and number, so that a picture does not depend on
-// which thread made which pixel.
+// Directions of rays. Random numbers are keyed by place and index, so that a picture does not depend on which
+// thread computes which pixel.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ inline SquarePoint square_point(std::uint64_t key, int n, int count) {
     return {float(a - std::floor(a)), float(b - std::floor(b))};
 }
 
-// Two directions at right angles to `normal` and to each other.
+// Two directions perpendicular to `normal` and to each other.
 inline void frame_of(Vec3f normal, Vec3f& a, Vec3f& b) {
     a = std::abs(normal.x) < 0.7f ? Vec3f{1, 0, 0} : Vec3f{0, 1, 0};
     a = cross(normal, a);
@@ -29,7 +29,7 @@ inline void frame_of(Vec3f normal, Vec3f& a, Vec3f& b) {
     b = cross(normal, a);
 }
 
-// More often near the normal, as a matt surface weighs light.
+// A direction with a cosine-weighted distribution about the normal, as a matt surface weighs light.
 inline Vec3f over_hemisphere(Vec3f normal, std::uint64_t key, int n, int count) {
     const SquarePoint p = square_point(key, n, count);
     const float radius = std::sqrt(p.a), angle = 2 * std::numbers::pi_v<float> * p.b;
@@ -40,7 +40,8 @@ inline Vec3f over_hemisphere(Vec3f normal, std::uint64_t key, int n, int count) 
     return way / length(way);
 }
 
-// A point of the sun's disc. Larger than the real one: shadows soften within a tank's size.
+// A direction to a point of the sun's disc, which is larger than the real one so that shadows soften within a
+// tank's size.
 inline Vec3f towards_sun(const Stage& stage, std::uint64_t key, int n, int count) {
     constexpr float sun_radius = 0.035f;  // [rad]
     const SquarePoint p = square_point(key, n, count);
@@ -51,7 +52,7 @@ inline Vec3f towards_sun(const Stage& stage, std::uint64_t key, int n, int count
     return way / length(way);
 }
 
-// What becomes of a ray at a liquid's surface.
+// Reflection and refraction of a ray at a liquid's surface.
 struct Bend {
     bool entering;
     float reflected;  // share of the light

@@ -18,7 +18,7 @@ SmoothMesh smooth(std::vector<Vec3f> vertices, Triangles triangles, double creas
                   const std::vector<std::uint8_t>& group) {
     SmoothMesh mesh{std::move(vertices), std::move(triangles), {}};
     const auto count = std::int64_t(mesh.triangles.size());
-    std::vector<Vec3f> area_normal(count);  // twice the area long
+    std::vector<Vec3f> area_normal(count);  // of length twice the area
     parallel_for(count, 4096, [&](std::int64_t t) {
         const auto& [a, b, c] = mesh.triangles[t];
         area_normal[t] = cross(mesh.vertices[b] - mesh.vertices[a], mesh.vertices[c] - mesh.vertices[a]);

@@ -1,4 +1,4 @@
-// Triangles that look smooth where the surface they stand for is smooth.
+// Triangles with normals that look smooth where the true surface is smooth.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ struct SmoothMesh {
     Triangles triangles;                        // counter-clockwise seen from outside
     std::vector<std::array<Vec3f, 3>> normals;  // at the corners of each triangle, length 1
 
-    // Between the corners' normals.
+    // Interpolated between the corners' normals.
     Vec3f normal_at(const RayHit& hit) const;
 };
 
-// The normal of a corner is the mean of those of the triangles around it that are turned by less than
-// `crease` [degrees] against its own. `group` (empty: all the same) keeps triangles of different groups apart
-// whatever their angle.
+// The normal of a corner is the mean over the triangles around it whose normals differ by less than `crease`
+// [degrees] from its triangle's own. `group` (empty: all the same) keeps triangles of different groups
+// separate whatever their angle.
 SmoothMesh smooth(std::vector<Vec3f> vertices, Triangles triangles, double crease,
                   const std::vector<std::uint8_t>& group = {});
 

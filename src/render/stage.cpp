@@ -10,7 +10,7 @@ const Color sun_light{2.30f, 2.18f, 1.98f}, sky_light{0.80f, 0.88f, 1.00f};
 
 namespace {
 
-// Solids without a colour of their own take these in turn, as a screen shows them.
+// Solids without a colour of their own take these in turn, in sRGB.
 constexpr std::array<Vec3f, 6> solid_palette{Vec3f{0.86f, 0.36f, 0.20f}, Vec3f{0.95f, 0.72f, 0.25f},
                                              Vec3f{0.36f, 0.55f, 0.36f}, Vec3f{0.55f, 0.38f, 0.60f},
                                              Vec3f{0.30f, 0.48f, 0.72f}, Vec3f{0.75f, 0.75f, 0.73f}};
@@ -51,7 +51,7 @@ void add_tank_edges(Stage& stage) {
             if (!stage.pane[2 * b + high_b] && !stage.pane[2 * c + high_c]) continue;
             Vec3 low, high;
             low[axis] = -thickness, high[axis] = size[axis] + thickness;
-            // Outside the tank, so that they cut into nothing.
+            // Outside the tank, so that they intersect nothing.
             low[b] = high_b ? size[b] : -thickness, high[b] = low[b] + thickness;
             low[c] = high_c ? size[c] : -thickness, high[c] = low[c] + thickness;
             append_box(vertices, triangles, low, high);
@@ -148,8 +148,8 @@ void add_liquid(Stage& stage, const Scene& scene, const SurfaceMesh& surface,
     stage.liquid_mesh = smooth(surface.vertices, std::move(triangles), 180, side);
     stage.liquid.add_triangles(stage.liquid_mesh.vertices, stage.liquid_mesh.triangles);
     if (droplets.empty()) return;
-    // Smaller than the volume that a particle stands for: spray is a mist of drops of all sizes, and large
-    // ones look like beads.
+    // Smaller than a particle's volume: spray is a mist of drops of all sizes, and large ones look like
+    // beads.
     const auto radius = float(0.7 * std::cbrt(0.75 / 3.14159265 * scene.scenario.particle_volume()));
     stage.liquid.add_spheres(droplets, std::vector<float>(droplets.size(), radius));
 }

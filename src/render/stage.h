@@ -1,4 +1,5 @@
-// What a picture shows, ready for rays: the liquid, the solids, the tank, the floor, the sky and the light.
+// The content of a picture, prepared for ray tracing: the liquid, the solids, the tank, the floor, the sky
+// and the light.
 #pragma once
 
 #include <array>
@@ -16,11 +17,11 @@ struct SolidLook {
     Color color;
 };
 
-// A half-space that is taken away to look inside: what lies beyond `at` along an axis.
+// A half-space that is removed to look inside: everything beyond `at` along an axis.
 struct CutAway {
     int axis = 2;
     float at = 0;
-    bool high_side = true;  // takes away what is higher
+    bool high_side = true;  // removes the higher side
 };
 
 struct Stage {
@@ -29,7 +30,7 @@ struct Stage {
     SmoothMesh liquid_mesh;
     Color absorption;  // of light in the liquid [1/m]
 
-    // What light does not pass: object n of `solids` is solid_looks[n], then particles as spheres.
+    // Opaque objects: object n of `solids` is solid_looks[n], then particles as spheres.
     RayScene solids;
     std::vector<SolidLook> solid_looks;
     std::vector<Color> particle_colors;
@@ -58,14 +59,14 @@ struct Stage {
 constexpr float refraction_index = 1.333f;  // of water
 
 // Share of light that a smooth surface reflects; `cosine` between ray and normal, `ratio` of the index of
-// refraction on the ray's side to that beyond. 1 for total reflection.
+// refraction on the ray's side to that on the other side. 1 for total reflection.
 float fresnel(float cosine, float ratio);
 
-// Share of light that comes straight through liquid from beyond; nothing where a solid is in the way. Real
-// light bends: this is for soft lighting of what is not the floor.
+// Share of light that arrives along a straight line through liquid; zero where a solid is in the way. Without
+// refraction: for soft lighting of everything but the floor.
 Color straight_light(const Stage& stage, Ray ray);
 
-// Light from the sky in a direction; `sun` adds the sun's own disc, as mirrors show it.
+// Light from the sky in a direction; `sun` adds the sun's own disc, as seen in reflections.
 Color sky(const Stage& stage, Vec3f direction, bool sun);
 
 // The sun's and the sky's light on a horizontal surface in the open.
@@ -74,7 +75,7 @@ extern const Color sun_light, sky_light;
 // The colour of the n-th solid of a scene: its own, or one of a few in turn.
 Color look_color(const Solid& solid, std::size_t n);
 
-// Everything of a frame but its liquid: solids where they are at `time`, tank, light.
+// Adds everything of a frame but its liquid: solids at `time`, tank, light.
 void set_stage(Stage& stage, const Scene& scene, double time);
 void add_liquid(Stage& stage, const Scene& scene, const SurfaceMesh& surface,
                 const std::vector<Vec3f>& droplets);

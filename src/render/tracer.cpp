@@ -13,7 +13,7 @@ namespace {
 
 constexpr Color light_tile{0.52f, 0.51f, 0.49f}, dark_tile{0.30f, 0.31f, 0.33f};
 
-// A single ray that looks into the sun must not outshine its pixel.
+// Clamps single rays that look into the sun, which would dominate their pixel.
 constexpr float brightest = 5;
 
 }  // namespace
@@ -59,7 +59,7 @@ Color Tracer::at_liquid(const Ray& ray, const Meeting& meeting, int bounce, floa
     const Bend bend = bend_at(meeting.normal, meeting.face_normal, ray.direction);
     const Vec3f place = ray.at(meeting.distance);
     const float near = 1e-3f * stage_.gap;
-    // Beyond the last bounce, and for light that hardly counts, the sky stands for whatever is there.
+    // Beyond the last bounce, and for light that hardly counts, the sky replaces whatever is there.
     const auto light_along = [&](Vec3f direction, bool inside, float share, std::uint64_t turn) {
         if (share <= 0) return Color{};
         if (bounce + 1 >= quality_.bounces || weight * share < 0.015f)
@@ -73,7 +73,7 @@ Color Tracer::at_liquid(const Ray& ray, const Meeting& meeting, int bounce, floa
 
 Tracer::Meeting Tracer::meet(Ray ray, bool inside) const {
     Meeting meeting = stage_.cuts.empty() ? meet_whole(ray, inside) : meet_cut(ray, inside, stage_.cuts[0]);
-    // The floor has no other side.
+    // The floor is seen only from above.
     if (ray.direction.y < 0) {
         const float to_floor = -ray.origin.y / ray.direction.y;
         if (to_floor > 0 && to_floor < meeting.distance) {
@@ -87,8 +87,7 @@ Tracer::Meeting Tracer::meet(Ray ray, bool inside) const {
 Tracer::Meeting Tracer::meet_whole(const Ray& ray, bool inside) const {
     Meeting meeting;
     const RayHit liquid = stage_.liquid.nearest(ray), solid = stage_.solids.nearest(ray);
-    // The liquid's surface along a solid is not exactly the solid's: air that a ray would find between the
-    // two is not there.
+    // The liquid's surface along a solid is not exactly the solid's: a ray must not find air between the two.
     const bool leaving = liquid && dot(liquid.face_normal, ray.direction) > 0;
     const float reach = liquid.distance + (inside && leaving ? stage_.gap : 0);
     if (solid && solid.distance < reach) {
@@ -145,7 +144,7 @@ Color Tracer::of_solid(const Ray& ray, const Meeting& meeting, bool inside, std:
     }
     sun = sun % sun_light * (1 / (float(quality_.shadow_samples) * stage_.to_light.y));
 
-    // Near things take away some of the sky.
+    // Near objects hide some of the sky.
     const int sky_samples = 2 * quality_.shadow_samples;
     float open = 0;
     for (int n = 0; n < sky_samples; ++n) {
@@ -175,7 +174,7 @@ Color Tracer::of_solid(const Ray& ray, const Meeting& meeting, bool inside, std:
 Color Tracer::of_floor(const Ray& ray, float distance) const {
     const Vec3f place = ray.at(distance);
     const bool dark = (int(std::floor(place.x / tile_)) + int(std::floor(place.z / tile_))) & 1;
-    // Far away the squares are smaller than a pixel: there they are one grey.
+    // Far away the squares are smaller than a pixel: there they blend to one grey.
     const float footprint = distance * pixel_angle_ / std::max(0.02f, -ray.direction.y);
     const float contrast = std::clamp(1.5f - 2 * footprint / tile_, 0.0f, 1.0f);
     const Color middle = mix(light_tile, dark_tile, 0.5f);
@@ -188,7 +187,7 @@ Color Tracer::of_floor(const Ray& ray, float distance) const {
 }
 
 Color Tracer::behind_tank(const Ray& ray, float distance, Color light) const {
-    // The panes mirror a little of the sky.
+    // The panes reflect a little of the sky.
     for (int side = 0; side < 6; ++side) {
         const int axis = side / 2, b = (axis + 1) % 3, c = (axis + 2) % 3;
         if (!stage_.pane[side] || axis == 1) continue;

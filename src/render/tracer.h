@@ -1,4 +1,4 @@
-// Follows light backwards from the camera through the stage.
+// Traces light backwards from the camera through the stage.
 #pragma once
 
 #include <atomic>
@@ -14,11 +14,11 @@ class Tracer {
   public:
     Tracer(const Stage& stage, const Quality& quality, double pixel_angle);
 
-    // The light that arrives along a ray from a camera; `key` makes its random numbers its own.
+    // The light that arrives along a ray from a camera; `key` is the key of its random numbers.
     Color seen(const Ray& ray, std::uint64_t key) const;
 
   private:
-    // What a ray meets first.
+    // The first object that a ray meets.
     struct Meeting {
         enum class Kind { sky, floor, solid, liquid } kind = Kind::sky;
         float distance = 1e30f;
@@ -41,7 +41,7 @@ class Tracer {
     Quality quality_;
     FloorLight floor_light_;
     float size_;         // of the tank
-    float tile_;         // of the floor's squares [m]
+    float tile_;         // edge of the floor's squares [m]
     float pixel_angle_;  // [rad]
 };
 

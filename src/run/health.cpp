@@ -11,14 +11,14 @@ namespace flotsam {
 
 namespace {
 
-// Up to these all is well. They are no promises of exactness: what is beyond them is worth a look.
-constexpr double harmless_change = 0.05;     // of velocity in a last round, of what gravity gives in a step
-constexpr double harmless_push = 2;          // of a particle, in cells: solids carry some along that far
-constexpr double harmless_reseeding = 0.01;  // particles moved per step, of all
-constexpr double harmless_volume = 0.05;     // gained or lost, of the liquid's
-constexpr double harmless_flux = 1e-3;       // removed from sealed pockets in the whole run, of that volume
+// Values up to these are harmless. They do not guarantee accuracy, but larger values deserve attention.
+constexpr double harmless_change = 0.05;  // of velocity in the last round, relative to gravity's in a step
+constexpr double harmless_push = 2;  // of a particle, in cells: solids may carry particles along that far
+constexpr double harmless_reseeding = 0.01;  // share of all particles that are moved per step
+constexpr double harmless_volume = 0.05;     // gained or lost, relative to the liquid's
+constexpr double harmless_flux = 1e-3;       // removed from sealed pockets in a run, relative to that volume
 constexpr double harmless_mach = 0.12;       // compresses by 1 %
-constexpr double harmless_density = 1.1;     // largest over that at rest; the kernel's noise is within it
+constexpr double harmless_density = 1.1;     // largest, relative to rest; includes the kernel's noise
 
 // A column of the audit, and the times beside it.
 class Column {
@@ -28,7 +28,7 @@ class Column {
         FLOTSAM_CHECK(found != nullptr);
         value_ = *found;
     }
-    // What is no larger than limit(row) counts as zero.
+    // A copy in which values up to limit(row) are zero.
     template <class Limit>
     Column beyond(const Limit& limit) const {
         Column rest = *this;
@@ -174,9 +174,9 @@ void Health::on_finish(World& world, int, bool) {
         std::string reasons;
         for (const auto& [reason, count] : reasons_)
             reasons += fmt::format("{}{} ({}x)", reasons.empty() ? "" : ", ", reason, count);
-        if (!reasons.empty()) notes.front().what += ": " + reasons;  // repeated steps are the first
+        if (!reasons.empty()) notes.front().what += ": " + reasons;  // repeated steps come first
         if (!notes.empty() || !quiet_) fmt::print(stderr, "{}", health_text(notes, audit.rows()));
-    } catch (const std::runtime_error& error) {  // it must not keep the run from being finished
+    } catch (const std::runtime_error& error) {  // an error here must not keep the run from finishing
         fmt::print(stderr, "flotsam: no health summary: {}\n", error.what());
     }
 }

@@ -1,4 +1,4 @@
-// What a run has to say about itself when it ends: trouble that no single number of a result shows.
+// A summary of problems when a run ends, which no single number of a result shows.
 #pragma once
 
 #include <filesystem>
@@ -11,19 +11,18 @@
 
 namespace flotsam {
 
-// One kind of trouble: what happened, how often or how much and when it was worst; and what can be done.
+// One kind of problem: what happened, how often or how much and when it was worst; and what can be done.
 struct HealthNote {
     std::string what, advice;
 };
 
-// What the rows of an audit tell, all of the run's, also those that another process wrote. Nothing for a run
-// that is well.
+// The problems in all rows of a run's audit, including those that an earlier process wrote. Empty for a
+// healthy run.
 std::vector<HealthNote> health_of(const NumberTable& audit, const Scenario& scenario);
-// As it is printed; `steps` of the run.
+// The notes as they are printed; `steps` is that of the whole run.
 std::string health_text(const std::vector<HealthNote>& notes, std::size_t steps);
 
-// Prints that to standard error when a run ends, however it ends; where nothing is wrong, only if not
-// `quiet`.
+// Prints the notes to standard error when a run ends, however it ends; without problems, only if not `quiet`.
 class Health : public Observer {
   public:
     Health(std::filesystem::path audit, const Scenario& scenario, bool quiet)

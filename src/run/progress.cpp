@@ -36,7 +36,7 @@ void Progress::on_start(const World& world, int frame) {
 }
 
 void Progress::on_step(const World& world, const StepReport&, double) {
-    if (!terminal_ || seconds_since(drawn_) < 0.1) return;  // faster only flickers
+    if (!terminal_ || seconds_since(drawn_) < 0.1) return;  // faster updates only flicker
     draw(world);
 }
 

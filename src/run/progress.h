@@ -1,4 +1,4 @@
-// How far a run is: a bar on a terminal, a line per frame elsewhere.
+// The progress of a run: a bar on a terminal, a line per frame elsewhere.
 #pragma once
 
 #include <chrono>

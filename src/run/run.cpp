@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kept_checkpoints = 3;
 
-// Must come last among the observers: a checkpoint says that everything before it is on the disk.
+// Must come last among the observers: a checkpoint implies that everything before it is on the disk.
 class Checkpointer : public Observer {
   public:
     Checkpointer(fs::path folder, Driver& driver, const std::string& scene_hash, int every)
@@ -33,7 +33,8 @@ class Checkpointer : public Observer {
     void on_start(const World& world, int) override {
         if (world.step > 0) saved_step_ = world.step;
     }
-    // The last frame's comes when the others have finished: a run with a checkpoint there is complete.
+    // The last frame's is written after the other observers have finished: a run with this checkpoint is
+    // complete.
     void on_frame(World& world, int frame) override {
         if (every_ > 0 && frame % every_ == 0 && frame < driver_.last_frame()) write(world, frame);
     }
@@ -57,7 +58,7 @@ class Checkpointer : public Observer {
 
 void say(const std::string& text) { fmt::print(stderr, "flotsam: {}\n", text); }
 
-// Starts anew or from the newest good checkpoint; returns its step, or 0.
+// Starts from the beginning or from the newest good checkpoint; returns its step, or 0.
 std::int64_t start_or_resume(Driver& driver, const RunFolder& folder, const RunInputs& inputs, bool resume) {
     std::vector<std::string> problems;
     std::optional<GoodCheckpoint> good;
@@ -155,7 +156,7 @@ RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
                                 driver.last_frame(), inputs.resume_command));
             }
         } catch (const StepFailure& failure) {
-            // The world stands before the step that failed: from here one step shows the failure again.
+            // The world is in the state before the failed step: one step from here reproduces the failure.
             result.end = RunResult::End::failed;
             result.frame = driver.frame();
             for (Observer* observer : observers) observer->on_finish(driver.world(), driver.frame(), false);

@@ -19,8 +19,8 @@ struct RunInputs {
     std::string scene_file;      // where it came from
     std::string version;         // of Flotsam
     std::string command;         // as the user typed it
-    std::string resume_command;  // goes on with this run
-    int most_frames = 0;         // end after so many; 0: with the scene
+    std::string resume_command;  // resumes this run
+    int most_frames = 0;         // stop after this many; 0: at the end of the scene
 };
 
 struct RunResult {
@@ -38,8 +38,8 @@ struct RunResult {
     int exit_code() const;
 };
 
-// `extra` observers come after those that write the folder and before the checkpoint.
-// Throws UserError when the folder cannot be used as the options ask.
+// `extra` observers come after those that write the folder and before the checkpoint. Throws UserError when
+// the folder cannot be used with these options.
 RunResult run_scene(const RunInputs& inputs, const RunFolderOptions& options,
                     const std::vector<Observer*>& extra = {});
 

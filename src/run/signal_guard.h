@@ -1,4 +1,4 @@
-// Ctrl-C as a polite request.
+// Handles Ctrl-C as a request to stop.
 #pragma once
 
 #include <signal.h>
@@ -9,8 +9,8 @@
 namespace flotsam {
 
 // While it lives, Ctrl-C, SIGTERM and a closed terminal ask the work under way to stop soon; a second time
-// they end the process at once. Writing beyond the limit of ulimit -f becomes an error instead of a death,
-// and so does writing to a program that has ended. Only one may live at a time.
+// they end the process at once. Writing beyond the limit of ulimit -f becomes an error instead of killing the
+// process, and so does writing to a program that has ended. Only one may exist at a time.
 class SignalGuard {
   public:
     // `promise` tells the user what happens now: "stopping after this step".

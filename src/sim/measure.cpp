@@ -73,10 +73,10 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
     const Domain& domain = scenario.domain;
     const double nothing = sign > 0 ? 0 : -domain.size()[axis];
     const Int3 ahead = unit(axis) * sign;
-    // The distance goes on inside solids, where no liquid is.
+    // The distance is extrapolated into solids, where there is no liquid.
     const auto solid = [&](Int3 c) { return !open.empty() && open(c) == 0; };
     const auto wet = [&](Int3 c) { return domain.has_cell(c) && phi(c) < 0 && !solid(c); };
-    // Between a wet cell and one that is not, times `sign` [m].
+    // The surface between a wet cell and the next one, which is not, times `sign` [m].
     const auto place = [&](Int3 c) {
         const Int3 beyond = c + ahead;
         const double center = sign * domain.cell_center(c)[axis];
@@ -87,7 +87,7 @@ double extent(const World& world, const Scenario& scenario, int axis, int sign) 
         return center + (solid(beyond) ? std::min(reach, most) : reach) * domain.h;
     };
     const auto is_surface = [&](Int3 c) { return wet(c) && !wet(c + ahead); };
-    const int reach = domain.flat() ? 4 : 2;  // as many columns in a slab as make a mean
+    const int reach = domain.flat() ? 4 : 2;  // wider in a slab, for enough columns
     const Int3 along = unit((axis + 1) % 3), across = unit((axis + 2) % 3);
     return sign * max_over_cells(phi.tiling(), domain.cells, nothing, [&](Int3 c, std::int64_t) {
                if (!is_surface(c)) return nothing;
@@ -115,7 +115,7 @@ Vec3 body_momentum(const World& world) {
     return sum;
 }
 
-// Of all elastic bodies together.
+// The sum over all elastic bodies.
 template <class Term>
 auto elastic_sum(const World& world, const Term& term) {
     decltype(term(world.elastics.front())) sum{};
@@ -138,7 +138,7 @@ double elastic_determinant(const World& world, const Scenario&, const StepReport
 
 double particles_inside_solids(const World& world, const Scenario& scenario, const StepReport&) {
     const NearSolids solids(world, scenario, 0);
-    // Where particles are the liquid, what outputs see of them is held inside the domain.
+    // The copy of SPH particles for outputs is clamped to the domain.
     const bool sph = scenario.liquid.carrier == Carrier::sph;
     const Particles& shown = world.liquid.particles;
     const std::int64_t count = sph ? world.sph.count() : shown.count();
@@ -160,7 +160,7 @@ double gap_to_solids(const World& world, const Scenario& scenario, const StepRep
     });
 }
 
-// What belongs to a step rather than to a state is zero before the first step.
+// Quantities of a step rather than of a state are zero before the first step.
 const std::vector<Quantity>& table() {
     static const std::vector<Quantity> entries{
         {"liquid.volume", "m^3", "volume inside the reconstructed surface", volume},
@@ -280,7 +280,7 @@ const std::vector<Quantity>& table() {
     return entries;
 }
 
-// Pressure between cell centres: pi is smooth where p is not, and only liquid cells have one.
+// Interpolates pi, which is smooth where p is not, between liquid cells, since only they have one.
 double pressure_at(const World& world, const Scenario& scenario, Vec3 point) {
     const Stencil s = cell_stencil(scenario.domain, point);
     double sum = 0, weight = 0;
@@ -288,7 +288,7 @@ double pressure_at(const World& world, const Scenario& scenario, Vec3 point) {
         const int di = c & 1, dj = c >> 1 & 1, dk = c >> 2;
         const Int3 cell = s.sample(di, dj, dk);
         const Field<double>& open = world.liquid.open_volume;
-        // The distance goes on inside solids, but there is no pressure.
+        // The distance is extrapolated into solids, but there is no pressure.
         if (world.liquid.phi(cell) >= 0 || (!open.empty() && open(cell) == 0)) continue;
         sum += s.weight(di, dj, dk) * world.liquid.potential(cell);
         weight += s.weight(di, dj, dk);
@@ -322,7 +322,7 @@ double filled_share(const Probe& probe, const World& world, const Scenario& scen
         return probe.box.contains(frame.to_body(Vec3(p.position[i]))) ? 1.0 : 0.0;
     });
     const Vec3 size = probe.box.high - probe.box.low;
-    const double thickness = scenario.domain.flat() ? scenario.domain.h : size.z;  // a slab is all of it
+    const double thickness = scenario.domain.flat() ? scenario.domain.h : size.z;  // the whole slab
     return inside * scenario.particle_volume() / (size.x * size.y * thickness);
 }
 
@@ -378,7 +378,7 @@ double measure(const Probe& probe, const World& world, const Scenario& scenario)
     }
     if (probe.kind == Probe::Kind::volume) {
         const TriangleMesh mesh = mesh_of(world, scenario, std::size_t(probe.solid));
-        // A solid's mesh reaches out of a slab; what counts is inside.
+        // A solid's mesh may extend beyond a slab; only the part inside counts.
         const Box box = bounds(mesh);
         return enclosed_volume(mesh) *
                (scenario.domain.flat() ? scenario.domain.h / (box.high.z - box.low.z) : 1);

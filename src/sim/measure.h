@@ -18,7 +18,7 @@ struct Probe {
         velocity_x,
         velocity_y,
         velocity_z,
-        // Of the liquid on a solid, over the last step: zero before the first.
+        // Load of the liquid on a solid, over the last step: zero before the first.
         force_x,
         force_y,
         force_z,
@@ -26,38 +26,37 @@ struct Probe {
         torque_y,
         torque_z,
         wetted_area,
-        // Where a solid is, whatever moves it.
+        // Position of a solid, whatever moves it.
         position_x,
         position_y,
         position_z,
-        // Where a point of a solid is that moves and deforms with it.
+        // Position of a material point of a solid.
         point_x,
         point_y,
         point_z,
         tilt,    // between its y axis and the vertical [deg]
         volume,  // inside its surface [m^3]
-        // How far, in the root mean square over its mass, it is from any rigid placement of its shape at
-        // rest.
+        // Root mean square distance, weighted by mass, from the closest rigid placement of its shape at rest.
         distortion,  // [m]
         distance,    // between the positions of two solids [m]
         filled,      // share of a box that particles fill
-        // Of other probes, its parts.
+        // Of other probes, its `parts`.
         mean,
         largest,
         smallest,
-        difference,  // of the second from the first
+        difference,  // the first less the second
     };
     std::string name;
     Kind kind = Kind::height;
     Vec3 point = {};      // [m]; a height ignores y; of a solid's point: at the start
     int solid = 0;        // index in the scenario; for loads and positions
-    double width = 0;     // of the stretch along x that a height is the mean over [m]
-    BodyPoint tied = {};  // what carries a point of a solid that deforms
-    int other = -1;  // the second solid of a distance; the one that a box of `filled` moves with, or none
+    double width = 0;     // of the interval along x that a height is averaged over [m]
+    BodyPoint tied = {};  // material point of a solid that deforms
+    int other = -1;       // second solid of a distance; solid that the box of `filled` moves with, or -1
     Box box = {};
     std::vector<Probe> parts = {};
 };
-// Ties a probe of a solid's point to what is there at the start.
+// Ties a probe of a solid's point to the material there at the start.
 void tie_to_solid(Probe& probe, const World& start);
 
 // A quantity that a claim can name: "liquid.volume".

@@ -1,4 +1,4 @@
-// What a run writes and what it must show, as the scene says it.
+// A scene's settings for the output and the pictures of a run.
 #pragma once
 
 #include <optional>

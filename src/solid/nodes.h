@@ -1,4 +1,4 @@
-// What bodies made of nodes with masses have in common.
+// Functions common to bodies made of nodes with masses.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace flotsam {
 
-// How far nodes are from where a rigid placement of `rest` has them, in the root mean square over mass [m].
+// Mass-weighted RMS distance of the nodes from a rigid placement of `rest` [m].
 inline double distortion(const Pose& pose, std::span<const Vec3> now, std::span<const Vec3> rest,
                          std::span<const double> mass) {
     double sum = 0, total = 0;

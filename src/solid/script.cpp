@@ -6,7 +6,7 @@ namespace flotsam {
 
 namespace {
 
-// The share `s` of the way from a to b, turning about one axis.
+// Interpolates from a to b: the share `s` of the rotation between them, about one axis.
 Rotation between(const Rotation& a, const Rotation& b, double s) {
     const Vec3 turn = rotation_vector(b * a.inverse());
     const double angle = length(turn);

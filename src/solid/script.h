@@ -1,4 +1,4 @@
-// Motion that is told beforehand.
+// Prescribed motion.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace flotsam {
 
-// Where a scripted solid is at a time.
+// The pose of a scripted solid at a time.
 struct Keyframe {
     double time = 0;  // [s]
     Pose pose;
 };
 
 struct Script {
-    std::vector<Keyframe> keyframes;  // by time, at least one or none; then velocity and spin do not count
+    std::vector<Keyframe> keyframes;  // sorted by time; if there are any, velocity and spin are ignored
     bool smooth = false;              // ease in and out between keyframes instead of moving uniformly
     Vec3 velocity;                    // constant [m/s]
     Vec3 spin;                        // constant angular velocity about its position [rad/s]

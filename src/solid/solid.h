@@ -1,5 +1,5 @@
-// Solids: what a scene says of them, how those move that are told to, and the kinds of those that move by
-// themselves. A new kind is registered here; docs/adding_a_solid.md tells how.
+// Solids: their description in a scene, prescribed motion, and the kinds of bodies that move by themselves. A
+// new kind is registered here (docs/adding_a_solid.md).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace flotsam {
 
-// How a solid moves; a method's capabilities say which of these it admits. And how scenes call it.
+// How a solid moves, and its name in scene files. A method's capabilities list the motions that it admits.
 enum class Motion { fixed, scripted, rigid, spring, elastic, cloth };
 constexpr std::pair<std::string_view, Motion> motion_words[] = {
     {"static", Motion::fixed},  {"scripted", Motion::scripted}, {"rigid", Motion::rigid},
@@ -33,24 +33,25 @@ struct Solid {
     SolidShape shape;
     Pose start;
     Script script;
-    double slip = 1;                // as of a wall
-    double liquid_restitution = 0;  // rebound over approach speed of liquid; only SPH knows it
+    double slip = 1;                // slip coefficient, as for walls
+    double liquid_restitution = 0;  // rebound over approach speed of liquid; only SPH uses it
     std::optional<Vec3> color{};    // in pictures: red, green and blue from 0 to 1, as a screen shows them
     // An animated mesh: replaces the shape's vertices, in body coordinates; null when the shape is rigid.
     std::shared_ptr<const MeshSequence> sequence = nullptr;
-    RigidProperties rigid;      // of one that moves by itself; friction and restitution of all
-    SpringProperties spring{};  // of one made of springs
+    RigidProperties rigid;      // of rigid solids; friction and restitution apply to all solids
+    SpringProperties spring{};  // of solids made of springs
     ElasticProperties elastic{};
 };
 
-// Of a solid that the liquid moves: where it starts. Where it is, `pose_of(world, scenario, s)` says.
+// Pose at a time. For a solid that moves by itself this is the initial pose; `pose_of(world, scenario, s)`
+// gives the current one.
 Pose pose_at(const Solid& solid, double time);
 
 // Its surface in body and in world coordinates: the same triangles at all times.
 TriangleMesh body_mesh_at(const Solid& solid, double time);
 TriangleMesh mesh_at(const Solid& solid, double time);
 
-// A solid's shape where it is at a time, in world coordinates.
+// A solid's shape at its pose at a time, in world coordinates.
 struct PlacedShape {
     ShapePtr shape;  // in body coordinates
     Pose pose;
@@ -71,14 +72,14 @@ struct Bodies {
 // A point of a body that deforms, followed from the start.
 using BodyPoint = std::variant<std::monostate, SpringPoint, ElasticPoint>;
 
-// What the program must know of a kind besides its functions.
+// Properties of a kind of body, besides its functions.
 template <class Body, class Properties>
 struct BodyKind {
     Motion motion;
     bool deforms;  // some of its bodies change their shape
     Properties Solid::*properties;
     Body (*make)(int solid, const Properties&, const Pose& start);
-    const char* state;  // what its part of a checkpoint is called
+    const char* state;  // name of its part of a checkpoint
 };
 
 inline constexpr BodyKind<RigidBody, RigidProperties> rigid_kind{Motion::rigid, false, &Solid::rigid,
@@ -96,7 +97,7 @@ void for_each_kind(AnyBodies& all, const Visit& visit) {
     visit(elastic_kind, all.elastics);
 }
 
-// Calls visit(body) for every body, kind after kind. What all of them answer to is said in rigid_body.h.
+// Calls visit(body) for every body, kind after kind. Their common interface is described in rigid_body.h.
 template <class AnyBodies, class Visit>
 void for_each_body(AnyBodies& all, const Visit& visit) {
     for_each_kind(all, [&](const auto&, auto& bodies) {
@@ -104,7 +105,7 @@ void for_each_body(AnyBodies& all, const Visit& visit) {
     });
 }
 
-// The body of solid `s` among those of one kind, or null.
+// The body of solid `s` among the bodies of one kind, or null.
 template <class Body>
 const Body* body_of(const std::vector<Body>& bodies, std::size_t s) {
     const auto at = std::lower_bound(bodies.begin(), bodies.end(), int(s),
@@ -112,7 +113,8 @@ const Body* body_of(const std::vector<Body>& bodies, std::size_t s) {
     return at != bodies.end() && at->solid == int(s) ? &*at : nullptr;
 }
 
-// Calls visit(body) with the body of solid `s`; false, and no call, when that does not move by itself.
+// Calls visit(body) with the body of solid `s`; returns false, without a call, when the solid does not move
+// by itself.
 template <class Visit>
 bool with_body(const Bodies& all, std::size_t s, const Visit& visit) {
     bool found = false;
@@ -122,7 +124,7 @@ bool with_body(const Bodies& all, std::size_t s, const Visit& visit) {
     return found;
 }
 
-// Calls visit(kind) with the kind that moves like this; false, and no call, when none does.
+// Calls visit(kind) with the kind that has this motion; returns false, without a call, when none has.
 template <class Visit>
 bool with_kind(Motion motion, const Visit& visit) {
     bool found = false;
@@ -137,8 +139,8 @@ Bodies bodies_at_start(const std::vector<Solid>& solids);
 std::size_t count_bodies(const Bodies& all);
 
 bool moves_by_itself(Motion motion);
-bool may_deform(Motion motion);              // some that move like this do
-bool deforms(const Solid& solid);            // this one does
-Vec3 velocity_at_start(const Solid& solid);  // of one that moves by itself; zero of others [m/s]
+bool may_deform(Motion motion);              // some solids with this motion deform
+bool deforms(const Solid& solid);            // this one deforms
+Vec3 velocity_at_start(const Solid& solid);  // of solids that move by themselves; else zero [m/s]
 
 }  // namespace flotsam

@@ -7,8 +7,8 @@ namespace flotsam {
 
 namespace {
 
-// What something has at the bottom of the domain that starts at the highest place of `box` with a velocity,
-// per mass [J/kg].
+// Energy per mass, at the bottom of the domain, of something that starts at the highest place of `box` with a
+// velocity [J/kg].
 double energy_at_bottom(const Scenario& scenario, const Box& box, Vec3 velocity) {
     const Vec3 size = scenario.domain.size(), g = scenario.gravity;
     double energy = 0.5 * dot(velocity, velocity);
@@ -30,8 +30,7 @@ double energy_of_liquid(const Scenario& scenario) {
 }  // namespace
 
 double expected_speed(const Scenario& scenario) {
-    // Liquid that a body drives out before it is faster than the body: 1.45 times in
-    // becker-2009/asteroid.toml.
+    // Liquid driven out in front of a body is faster than the body: 1.45 times in becker-2009/asteroid.toml.
     constexpr double jets = 1.5;
     double energy = energy_of_liquid(scenario), scripted = 0;
     for (const Solid& solid : scenario.solids) {
@@ -42,7 +41,7 @@ double expected_speed(const Scenario& scenario) {
             scripted = std::max(scripted, jets * largest_speed(solid, 0, scenario.time.duration));
     }
     const double speed = std::max(std::sqrt(2 * energy), scripted);
-    return speed > 0 ? speed : 1;  // where nothing moves anything will do
+    return speed > 0 ? speed : 1;  // nothing moves: any value will do
 }
 
 double highest_pressure(const Scenario& scenario) {

@@ -1,5 +1,5 @@
-// What follows from a scene before it runs: speeds and pressures that energy allows, and the liquid in
-// numbers.
+// Estimates from a scene before it runs: the speeds and pressures that energy allows, and the liquid's
+// parameters.
 #pragma once
 
 #include "solid/spring/repulsion.h"
@@ -11,12 +11,12 @@ namespace flotsam {
 // the start or from an emitter [m/s].
 double expected_speed(const Scenario& scenario);
 
-// The highest pressure that solids of a scene should withstand: of water or a solid made of springs that has
-// fallen to the bottom from the highest place where the scene starts or emits one, with its velocity there
+// The highest pressure that solids of a scene should withstand: that of water or a solid made of springs that
+// has fallen to the bottom from the highest place where one starts or is emitted, with its initial velocity
 // [Pa].
 double highest_pressure(const Scenario& scenario);
 
-// The liquid as solids made of springs meet it.
+// The liquid's parameters for the repulsion by solids made of springs.
 MarkedLiquid marked_liquid(const Scenario& scenario);
 
 }  // namespace flotsam

@@ -1,4 +1,4 @@
-// Which solids are near a place, and how far away the nearest is.
+// The distance from a point to the nearest solid.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ class NearSolids {
   public:
     // Shapes count as near within `reach` of their bounds [m].
     NearSolids(std::vector<PlacedShape> shapes, const Domain& domain, double reach);
-    // The scenario's solids where they are.
+    // The scenario's solids at their current positions.
     NearSolids(const World& world, const Scenario& scenario, double reach);
 
     // The distance to the nearest, or `otherwise` if none is near or all are further than that [m].
@@ -25,7 +25,7 @@ class NearSolids {
     BoxIndex index_;
 };
 
-// The scenario's solids where they are before they move: their shapes as the scene describes them.
+// The scenario's solids at the start, with the shapes that the scene describes.
 NearSolids solids_at_start(const Scenario& scenario, double reach);
 
 }  // namespace flotsam

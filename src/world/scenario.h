@@ -28,7 +28,7 @@ struct Scenario {
     Domain domain;
     Vec3 gravity{0, -9.81, 0};  // [m/s^2]
     LiquidSettings liquid;
-    SphSettings sph;  // of a liquid that is particles alone
+    SphSettings sph;  // of an SPH liquid
     std::vector<Solid> solids;
     std::vector<Joint> joints;
     TimeSettings time;

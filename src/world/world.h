@@ -16,7 +16,7 @@
 
 namespace flotsam {
 
-// What a rigid body received in a step from elastic bodies and from all else that it touches.
+// Impulses on a rigid body in a step: of elastic bodies, and of all other contacts.
 struct BodySupport {
     Impulse pushed, contacts;
 };
@@ -26,24 +26,24 @@ struct World : Bodies {
     double time = 0;        // [s]
     std::int64_t step = 0;  // steps taken
     LiquidState liquid;
-    SphLiquid sph;  // the truth where particles are the liquid; `liquid` then shows it to everyone else
+    SphLiquid sph;  // the state of an SPH liquid; `liquid` is then its copy for the rest of the program
     std::vector<SolidLoad> loads;      // of the liquid on each solid of the scenario, over the last step
-    std::vector<BodySupport> support;  // of each rigid body in the last step; only beside elastic ones
+    std::vector<BodySupport> support;  // of each rigid body in the last step; only with elastic bodies
 
     void visit_state(StateVisitor& visit, const Scenario& scenario);
 };
 
 // A world before its scheme has started: bodies where they start, no liquid.
 World world_at_start(const Scenario& scenario);
-// Where solid `s` is, whatever moves it: at a time when the rigid bodies are as given, or now. Of one that
-// deforms: what fits it best.
+// Pose of solid `s`, whatever moves it: at a time when the rigid bodies are as given, or now. For one that
+// deforms, the best fit.
 Pose pose_of(const Scenario& scenario, const std::vector<RigidBody>& bodies, double time, std::size_t s);
 Pose pose_of(const World& world, const Scenario& scenario, std::size_t s);
-// Its shape and its surface there.
+// Its surface and its shape in that pose.
 TriangleMesh mesh_of(const World& world, const Scenario& scenario, std::size_t s);
 PlacedShape shape_of(const World& world, const Scenario& scenario, std::size_t s);
 
-// What a step needs to know and may not change. Built anew for every step; dt is passed, never stored.
+// Read-only input of a step. Built anew for every step; dt is passed, never stored.
 struct StepContext {
     const Scenario& scenario;
     double time;  // at the start of the step [s]
@@ -52,17 +52,16 @@ struct StepContext {
     bool ends_frame = false;  // the state after this step is written to files
 };
 
-// What the bodies that move by themselves, rigid, made of springs or elastic, received during a step [kg
-// m/s].
+// Impulses during a step on the bodies that move by themselves: rigid, made of springs or elastic [kg m/s].
 struct BodyLedger {
-    Vec3 gravity, liquid;  // of all of them: impulses of gravity, of the liquid's pressure and friction
-    Vec3 contacts;         // of contacts and joints with what is no such body; among themselves they cancel
-    Vec3 held;             // of locked axes, pins and loads, and of what waits for its release
+    Vec3 gravity, liquid;  // on all of them: of gravity; of the liquid's pressure and friction
+    Vec3 contacts;         // of contacts and joints with walls and other solids; those among bodies cancel
+    Vec3 held;             // of locked axes, pins and loads, and on bodies before their release
     Vec3 unaccounted;      // change of their momentum that nothing above explains
-    std::vector<Impulse> contact;  // of contacts and joints, on each: rigid ones, of springs, elastic ones
+    std::vector<Impulse> contact;  // of contacts and joints on each: rigid, spring, elastic bodies
 };
 
-// Momentum and liquid that changed hands during a step.
+// The balance of momentum and liquid in a step.
 struct StepLedger {
     Vec3 gravity;          // impulse of gravity on the liquid [kg m/s]
     Vec3 walls;            // impulse of the walls' pressure on the liquid [kg m/s]
@@ -70,17 +69,17 @@ struct StepLedger {
     Vec3 friction;         // impulse of walls' and solids' friction on the liquid [kg m/s]
     Vec3 inflow, outflow;  // momentum of liquid that was emitted, that left [kg m/s]
     Vec3 unaccounted;      // change of the liquid's momentum that nothing above explains [kg m/s]
-    // Of a liquid that is particles alone: angular momentum about the origin, of liquid and bodies, that
-    // nothing explains and that corrected positions made [kg m^2/s]; the volume through which corrections
-    // pushed particles together [m^3]; particles that touched walls or solids.
+    // SPH only: change of the angular momentum of liquid and bodies about the origin that nothing explains,
+    // and the change by corrected positions [kg m^2/s]; the volume that all corrected particles swept [m^3];
+    // contacts of particles with walls or solids.
     Vec3 unaccounted_turning, corrected_turning;
     double corrected_volume = 0;
     std::int64_t contacts = 0;
     BodyLedger bodies;
     std::int64_t particles_in = 0, particles_out = 0;  // emitted; left or drained
-    Displaced pushed;           // particles that walls and solids put elsewhere than their velocity
-    Displaced reseeded;         // moved from crowded cells to sparse ones
-    double removed_volume = 0;  // that flowed into or out of sealed pockets and was taken away [m^3]
+    Displaced pushed;                                  // particles displaced by walls and solids
+    Displaced reseeded;                                // moved from crowded cells to sparse ones
+    double removed_volume = 0;  // net flow into or out of sealed pockets that was removed [m^3]
     std::int64_t droplets = 0;  // particles in cells whose centre is half a cell outside the surface or more
 };
 
@@ -90,12 +89,12 @@ struct StageTime {
     double milliseconds;
 };
 
-// Rounds within a step that ended before those who should agree did: what the last one still changed. Zero
-// where all agree.
+// Residuals of iterations within a step that reached their limit: the change in the last round. Zero where
+// they converged.
 struct Disagreement {
     double contacts = 0;          // of rigid bodies with the pressure [m/s]
     double newton = 0;            // of elastic bodies with their forces and contacts [m/s]
-    std::int64_t separation = 0;  // cells that would let go of solids, or no longer [1]
+    std::int64_t separation = 0;  // cells that would still separate from solids or attach again [1]
 
     Disagreement& operator+=(const Disagreement& o) {
         contacts += o.contacts, newton += o.newton, separation += o.separation;
@@ -113,7 +112,7 @@ struct [[nodiscard]] StepReport {
     SolveReport solve;
     int newton_steps = 0, elastic_iterations = 0;  // of the elastic bodies
     double largest_divergence = 0;                 // in liquid cells after the solve [1/s]
-    double mach = 0;                               // top speed over that of sound; of SPH
+    double mach = 0;                               // top speed over the speed of sound; SPH only
     Disagreement disagreement;
     StepLedger ledger;
     std::vector<StageTime> stages;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t grain = 4096;
 
-// Reads the velocity for particles that mostly follow each other through the same tile: keeps a copy of what
-// is around the tile of the last one.
+// Samples the velocity for particles in their order, in which most share a tile with the one before: keeps a
+// copy of the velocity around that tile.
 class TileWalk {
   public:
     TileWalk(const MacGrid& u, const Domain& domain) : u_(u), domain_(domain) {}
@@ -19,11 +19,11 @@ class TileWalk {
     void enter(Vec3 x) {
         const Int3 c = domain_.cell_of(x);
         const Int3 tile{c.x >> 3, c.y >> 3, c.z >> 3};
-        // A lone particle out of order is not worth a copy: the second one in a row is.
+        // A single particle in another tile is not worth a copy; two in a row are.
         if (tile != loaded_ && tile == last_) stay_at(tile);
         last_ = tile;
     }
-    // What follows is mostly in or around this tile.
+    // Loads the copy, for samples that are mostly in or around this tile.
     void stay_at(Int3 tile) {
         window_.load(u_, domain_, tile);
         loaded_ = tile;
@@ -67,7 +67,7 @@ Displaced advance_by_own_velocity(Particles& particles, const Domain& domain, do
     const Confines confines(domain, obstacles);
     return fixed_sum<Displaced>(particles.count(), grain, [&](std::int64_t i) {
         const Vec3 x(particles.position[i]), v(particles.velocity[i]);
-        Vec3 halfway;  // the velocity where v alone would have brought it by then
+        Vec3 halfway;  // velocity at the midpoint x + 0.5 dt v
         for (int a = 0; a < 3; ++a) halfway[a] = v[a] + 0.5 * dt * dot(Vec3(particles.affine[a][i]), v);
         Displaced displaced;
         particles.position[i] = confines.move(x, x + dt * halfway, displaced);

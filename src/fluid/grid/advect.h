@@ -1,4 +1,4 @@
-// Carrying the liquid along a velocity field.
+// Advection of the liquid by a velocity field.
 #pragma once
 
 #include "fluid/displaced.h"
@@ -7,19 +7,20 @@
 
 namespace flotsam {
 
-// Moves every particle by its own velocity and slope (APIC), the midpoint rule again: as good as reading the
-// grid again, as long as the particle has not moved since it took them from there, and much cheaper. Returns
-// those that obstacles and sides sent elsewhere.
+// Moves every particle by the midpoint rule with its own velocity and gradient (APIC). As accurate as
+// sampling the grid and much cheaper, as long as the particle has not moved since the transfer from the grid.
+// Returns the displacements by obstacles and sides.
 Displaced advance_by_own_velocity(Particles& particles, const Domain& domain, double dt,
                                   const std::vector<Obstacle>& obstacles = {});
 
 // Moves every particle along `u` for dt by the midpoint rule [Zarifi17 4.5, Eq. 4.29-4.30 forwards]. Closed
-// sides stop particles; those that pass an open side are left outside, for remove_outside.
-// They slide along obstacles. Returns those that obstacles and sides sent elsewhere.
+// sides stop particles; those that pass an open side are left outside, for `drain`. Particles slide along
+// obstacles. Returns the displacements by obstacles and sides.
 Displaced advance_particles(Particles& particles, const MacGrid& u, const Domain& domain, double dt,
                             const std::vector<Obstacle>& obstacles = {});
 
-// Velocity at the faces of `tiling` carried along itself: semi-Lagrangian, midpoint [Zarifi17 Eq. 4.27-4.30].
+// Self-advection of the velocity, at the faces of `tiling`: semi-Lagrangian, midpoint [Zarifi17 Eq.
+// 4.27-4.30].
 MacGrid advect_velocity(const MacGrid& u, const Domain& domain, const std::shared_ptr<const Tiling>& tiling,
                         double dt);
 

@@ -1,5 +1,5 @@
-// Which of many boxes are near a place: a list per tile of 8 x 8 x 8 cells, so that a cell or a particle asks
-// only the solids beside it, however many there are.
+// Broad phase: for each tile of 8 x 8 x 8 cells, a list of the boxes near it, so that a cell or a particle
+// tests only nearby solids, however many there are.
 #pragma once
 
 #include <span>
@@ -26,7 +26,7 @@ class BoxIndex {
 
   private:
     Tiling tiling_;
-    std::vector<std::int64_t> begin_;  // of each tile's members
+    std::vector<std::int64_t> begin_;  // index of each tile's first member
     std::vector<int> members_;
 };
 

@@ -10,10 +10,10 @@ namespace flotsam {
 
 namespace {
 
-// Ways up to this many cells are looked up by tile; for longer ones, beyond any stable step, every obstacle
-// is asked.
+// Moves of up to this many cells use the tile index; longer ones, beyond any stable step, test every
+// obstacle.
 constexpr double longest_way = 2;
-// What may come near a particle that is pushed aside by something else, in cells.
+// Margin around the way, in cells: a particle pushed aside by one obstacle may meet another within it.
 constexpr double room = 1;
 
 bool overlap(const Box& a, const Box& b) {
@@ -71,8 +71,8 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
             double clear = shape.distance(a);
             if (clear > length(b - a) + gap) continue;
             const auto normal = [&](Vec3 p) { return shape.normal(p, 0.01 * h); };
-            // Walk along the way in steps that the distance shows to be free. What meets the surface slides
-            // along it.
+            // Sphere tracing: steps as long as the distance to the surface. A particle that meets the surface
+            // slides along it.
             bool arrived = false;
             for (int bounce = 0; bounce < 3; ++bounce) {
                 const Vec3 way = b - a;
@@ -80,8 +80,8 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
                 double walked = 0;
                 Vec3 p = a;
                 while (clear > 0.5 * gap && walked < total) {
-                    // Along a surface at the distance of the gap a walk would take a thousand steps; these
-                    // are still shorter than the thinnest solid that place_obstacles sees.
+                    // Least step: along a surface at the distance of the gap the walk would take a thousand
+                    // steps. It is still shorter than the thinnest solid that place_obstacles sees.
                     walked = std::min(total, walked + std::max(clear, 0.01 * h));
                     p = a + way * (total > 0 ? walked / total : 0);
                     clear = shape.distance(p);
@@ -95,7 +95,7 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
                 clear = shape.distance(a);
                 moved = true;
             }
-            // In a corner it stays where it met the surface last: what lies ahead may be the other side of a
+            // In a corner the particle stays where it last met the surface: ahead may be the other side of a
             // thin solid.
             if (!arrived) b = a;
             for (int push = 0; push < 4 && !arrived && clear < 0.5 * gap; ++push) {
@@ -105,22 +105,22 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
             to = hold(obstacle.after.to_world(b));
         }
         if (!moved) return to;
-        // The next round starts when every obstacle has made its move.
+        // In the next rounds all obstacles are at the end of their move.
         from = to;
     }
-    // Pushed from one solid or side into another to the last: a corner that closes, or a film under something
-    // that lands flat. The nearest free place will do that it could have gone to without passing through a
+    // The particle is still pushed from one solid or side into another: a corner that closes, or a film under
+    // a body that lands flat. It goes to the nearest free place that it can reach without passing through a
     // solid.
     const auto within_reach = [&](std::span<const int> asked, Vec3 p) {
         return std::all_of(asked.begin(), asked.end(), [&](int s) {
             const Obstacle& o = obstacles_[s];
             const auto body = [&](Vec3 x) { return o.after.to_body(x); };
             const Vec3 carried = o.after.to_world(o.moved_along(start));
-            // A body that is pressed a little way through a side of the domain leaves no way between the two.
-            // Behind the side there is one.
+            // A body pressed slightly through a side of the domain leaves no way between the two; the way
+            // behind the side is tested instead.
             const Vec3 behind = o.distance(to) < 0.25 * gap ? beyond_sides(to, 2 * gap) * (0.2 * h) : Vec3{};
-            // It may start on a surface and graze it on its way out of a film; that is less than the thinnest
-            // solid.
+            // The particle may start on a surface and graze it on its way out of a film; this tolerance is
+            // less than the thinnest solid.
             const auto free = [&](Vec3 a, Vec3 b) {
                 return !meets(*o.shape, body(a), body(b), -2 * gap, 0.005 * h);
             };
@@ -131,7 +131,7 @@ Vec3 Confines::slide(std::span<const int> near, Vec3 from, Vec3 to) const {
         });
     };
     if (within_reach(near, to)) return to;
-    // Between two faces that lie flat on each other the only ways out are along them, wherever they go.
+    // Between two faces that lie flat on each other the only ways out are tangential, so these are tried too.
     double deepest = gap;
     Vec3 across, base = start;
     for (const int s : near)

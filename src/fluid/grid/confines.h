@@ -1,4 +1,4 @@
-// Where particles may go: around solids and not through closed sides.
+// Keeps particles outside solids and inside closed sides.
 #pragma once
 
 #include <vector>
@@ -14,24 +14,24 @@ class Confines {
   public:
     Confines(const Domain& domain, const std::vector<Obstacle>& obstacles);
 
-    // Where a particle that wants to go from `from` to `to` ends up: it slides along the obstacles and never
-    // enters them, however thin they are and however fast they come. Closed sides of the domain hold it, too:
-    // under a solid that stands on the floor there is no way through.
+    // The end of a particle's way from `from` to `to`: it slides along the obstacles and never enters them,
+    // however thin or fast they are. Closed sides of the domain stop it too, so nothing passes under a solid
+    // that stands on the floor.
     Vec3 stop(Vec3 from, Vec3 to) const;
-    // The same, and counts it if that is somewhere else, by more than the gap that particles keep to walls.
+    // The same; records the displacement from `to` if it exceeds the gap that particles keep to walls.
     Vec3f move(Vec3 from, Vec3 to, Displaced& displaced) const {
         const Vec3 stopped = stop(from, to);
         if (stopped != to) displaced.add(stopped - to, gap());
         return Vec3f(stopped);
     }
 
-    // Of the domain, closed ones a little further in: all there is when there are no obstacles.
+    // The domain's sides, closed ones moved inwards by the gap: the only limits where there are no obstacles.
     const Box& sides() const { return sides_; }
-    double gap() const { return 1e-3 * domain_.h; }  // that particles keep to surfaces [m]
+    double gap() const { return 1e-3 * domain_.h; }  // between particles and surfaces [m]
 
   private:
     Vec3 held_by_sides(Vec3 p) const { return min(max(p, sides_.low), sides_.high); }
-    // Where a particle lies on closed sides: the direction out of the domain.
+    // The outward direction of the closed sides that p lies on, or zero.
     Vec3 beyond_sides(Vec3 p, double near) const {
         Vec3 out;
         for (int a = 0; a < 3; ++a) {
@@ -44,8 +44,8 @@ class Confines {
 
     const Domain& domain_;
     const std::vector<Obstacle>& obstacles_;
-    Box sides_;               // closed ones keep particles a little inside
-    std::vector<Box> reach_;  // of each obstacle during the move
+    Box sides_;               // closed ones moved inwards by the gap
+    std::vector<Box> reach_;  // bounds of each obstacle during the move
     std::vector<int> all_;
     BoxIndex index_;
 };

@@ -10,7 +10,7 @@ namespace flotsam {
 
 enum class WallKind {
     closed,  // nothing passes
-    open,    // nothing is there: the pressure outside is zero, liquid may leave
+    open,    // no wall: the pressure outside is zero, liquid may leave
 };
 
 struct Wall {
@@ -28,7 +28,7 @@ struct Domain {
     Int3 cells{1, 1, 1};
     double h = 1;  // edge of a cell [m]
     std::array<Wall, 6> walls{};
-    int particles_per_edge = 2;  // of a cell, where liquid rests: as many cubed per cell, or squared in 2D
+    int particles_per_edge = 2;  // along a cell's edge, at rest: n^3 per cell, n^2 in 2D
     static constexpr int most_particles_per_edge = 6;
 
     bool flat() const { return cells.z == 1; }
@@ -43,7 +43,7 @@ struct Domain {
         return c.x >= 0 && c.y >= 0 && c.z >= 0 && c.x < cells.x && c.y < cells.y && c.z < cells.z;
     }
     bool open(int side) const { return walls[side].kind == WallKind::open; }
-    // Whether a side holds solids and liquid back. Front and back of a slab are no walls.
+    // Whether a side stops solids and liquid. Front and back of a slab are no walls.
     bool closed(int side) const { return !open(side) && !(flat() && side >= z_low); }
     std::array<bool, 6> closed_sides() const {
         std::array<bool, 6> sides{};

@@ -1,4 +1,4 @@
-// Velocity around the liquid, for whoever asks there next.
+// Extrapolation of the velocity into the air around the liquid.
 #pragma once
 
 #include "fluid/grid/liquid.h"

@@ -1,4 +1,4 @@
-// Walls that hold on to the liquid: slip below 1.
+// Wall friction: slip below 1.
 #pragma once
 
 #include "fluid/grid/liquid.h"

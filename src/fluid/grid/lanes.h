@@ -14,13 +14,13 @@ constexpr int lanes = 16;
 typedef float Floats __attribute__((vector_size(lanes * sizeof(float))));
 typedef double Doubles __attribute__((vector_size(lanes * sizeof(double))));
 typedef std::int32_t Ints
-    __attribute__((vector_size(lanes * sizeof(std::int32_t))));  // as a condition, -1: yes
-using Lanes = std::array<Floats, 3>;                             // a vector for each particle
+    __attribute__((vector_size(lanes * sizeof(std::int32_t))));  // as a mask, -1 is true
+using Lanes = std::array<Floats, 3>;                             // x, y and z of sixteen particles
 
 inline Floats absolute(Floats x) {
     Ints bits;
     std::memcpy(&bits, &x, sizeof x);
-    bits &= 0x7fffffff;  // all but the sign; to compare and choose takes twice as long
+    bits &= 0x7fffffff;  // clears the sign; compare and select would take twice as long
     std::memcpy(&x, &bits, sizeof x);
     return x;
 }
@@ -34,7 +34,7 @@ inline Ints first_lanes(int count) {
 }
 
 namespace detail {
-// Lane l of the result is number choose(l) of a's lanes followed by b's; -1 for any.
+// Lane l of the result is lane choose(l) of a and b concatenated; -1 allows any value.
 template <class Choose, std::size_t... l>
 Floats shuffled(Floats a, Floats b, Choose, std::index_sequence<l...>) {
     return __builtin_shufflevector(a, b, Choose{}(int(l))...);
@@ -81,12 +81,12 @@ inline void store_lanes(const Lanes& x, Vec3f* to, int count) {
     std::memcpy(static_cast<void*>(to), memory.data(), count * sizeof(Vec3f));
 }
 
-// Domain::cell_of for each of them, axis by axis.
+// Domain::cell_of for each particle, axis by axis.
 inline std::array<Ints, 3> cells_of(const Domain& domain, const Lanes& x) {
     std::array<Ints, 3> cell;
     for (int a = 0; a < 3; ++a) {
         const Doubles place = __builtin_convertvector(x[a], Doubles) / domain.h;
-        const Ints cut = __builtin_convertvector(place, Ints);  // towards zero: one too high below it
+        const Ints cut = __builtin_convertvector(place, Ints);  // truncates: one too high below zero
         const Doubles rest = place - __builtin_convertvector(cut, Doubles);
         cell[a] = cut + (__builtin_convertvector(rest, Floats) < 0);
     }

@@ -1,4 +1,4 @@
-// What a liquid on a grid is: its settings and its state, plain data.
+// Settings and state of a liquid on a grid: plain data.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@
 
 namespace flotsam {
 
-// How velocity travels with the liquid.
+// How the liquid's velocity is advected.
 enum class Carrier {
     apic,     // particles carry velocity and its gradient (Jiang et al. 2015)
     flip,     // particles carry velocity and take up its change on the grid (Zhu & Bridson 2005)
     markers,  // massless particles; velocity stays on the grid, semi-Lagrangian midpoint [Zarifi17 4.3]
-    sph,      // particles are all there is, and push each other (fluid/sph)
+    sph,      // no grid: particles exert forces on each other (fluid/sph)
 };
 
 struct Fill {
@@ -43,9 +43,9 @@ struct LiquidSettings {
     double viscosity = 0;   // dynamic [Pa s]
     Carrier carrier = Carrier::apic;
     double flip_share = 0.95;        // of FLIP in the FLIP/PIC blend; the rest is PIC
-    bool faces_by_distance = false;  // what solids cover is found as in [Zarifi17 Fig. 5.2], not exactly
-    bool spheres = false;            // its surface is that of spheres around the particles [Zarifi17 4.5]
-    bool separation = false;         // it may let go of solids and walls
+    bool faces_by_distance = false;  // cut faces from the distance as in [Zarifi17 Fig. 5.2], not exact
+    bool spheres = false;            // the surface is a union of spheres around the particles [Zarifi17 4.5]
+    bool separation = false;         // it may separate from solids and walls
     bool reseed = true;              // keep the number of particles per cell near its rest value
     std::uint64_t seed = 1;          // of the particles' jitter
     std::vector<Fill> fills;
@@ -69,7 +69,7 @@ struct Particles {
     void visit_state(StateVisitor& visit);
 };
 
-// What the distance reads as where no liquid is near [m].
+// Value of the distance far from the liquid [m].
 inline double outside_distance(const Domain& domain) { return 4 * domain.h; }
 
 // Velocity components on the faces normal to them [m/s].
@@ -79,9 +79,10 @@ struct LiquidState {
     std::shared_ptr<const Tiling> tiling = std::make_shared<Tiling>();
     Particles particles;
     MacGrid velocity;  // divergence-free in the liquid, extrapolated around it
-    // As the last solve saw it, half a step ago, or as it is when the step ends a frame.
-    Field<double> phi;        // distance to the free surface, negative in the liquid, good within 3 cells [m]
-    Field<double> potential;  // pi = p + rho g y at liquid cell centres, 0 elsewhere [Pa]
+    // As the last solve saw them, half a step ago; phi and open_volume are current when the step ends a
+    // frame.
+    Field<double> phi;  // distance to the free surface, negative in the liquid, accurate within 3 cells [m]
+    Field<double> potential;    // pi = p + rho g y at liquid cell centres, 0 elsewhere [Pa]
     Field<double> open_volume;  // share of each cell that no solid covers; empty when there are no solids
 
     void visit_state(StateVisitor& visit, const Domain& domain);

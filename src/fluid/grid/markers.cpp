@@ -12,7 +12,7 @@ namespace flotsam {
 namespace {
 
 constexpr std::int64_t grain = 4096;
-static_assert(grain % lanes == 0);  // which markers go together does not depend on the number of threads
+static_assert(grain % lanes == 0);  // the same markers share lanes on any number of threads
 
 bool any(Ints flags) {
     std::array<std::uint64_t, sizeof flags / sizeof(std::uint64_t)> words;
@@ -32,13 +32,14 @@ int count_of(Ints flags) {
     for (int l = 0; l < lanes; ++l) count -= flags[l];
     return count;
 }
-// Reads the velocity for markers that mostly follow each other through the same cell: keeps a copy of what is
-// around the tile of the last ones.
+// Samples the velocity for markers in their order, in which most share a cell with the one before: keeps a
+// copy of the velocity around the last tile.
 class LaneSampler {
   public:
     LaneSampler(const MacGrid& u, const Domain& domain) : u_(u), domain_(domain) {}
 
-    // Of the first `count` lanes, at places given in cells from the origin [m/s]; zero in the others.
+    // The velocity of the first `count` lanes, whose places are in cells from the origin [m/s]; zero in the
+    // others.
     Lanes velocity(const Lanes& place, int count) {
         Lanes u{};
         Ints left = first_lanes(count);
@@ -64,15 +65,15 @@ class LaneSampler {
     }
 
   private:
-    static constexpr float reach = 0.999f;  // from a cell's centre, in cells: half a cell around it
+    static constexpr float reach = 0.999f;  // from a cell's centre, in cells: half a cell beyond the cell
 
-    // Which markers are in a cell, or less than half a cell around it?
+    // Mask of the markers in a cell or less than half a cell around it.
     static Ints around(Int3 cell, const Lanes& place) {
         Floats apart{};
         for (int a = 0; a < 3; ++a) apart = larger(apart, absolute(place[a] - (float(cell[a]) + 0.5f)));
         return apart < reach;
     }
-    // A cell that this marker is in or around, and all of whose samples are in the window.
+    // Finds a cell with this marker in or around it and with all of its samples in the window.
     bool find_cell(const Lanes& place, int lane, Int3& cell) const {
         if (tile_.x < 0) return false;
         for (int a = 0; a < 3; ++a) {
@@ -89,8 +90,8 @@ class LaneSampler {
         for (int axis = 0; axis < 3; ++axis) window_[axis].load(u_[axis], tile, last_face(domain_, axis));
         return true;
     }
-    // Trilinear, for markers around one cell: all of them see the same few samples, each with a weight that
-    // is zero where the sample is more than a cell away. Faster than to look for the right eight.
+    // Trilinear weights for markers around one cell: all of them use the same few samples, with weight zero
+    // for samples more than a cell away. Faster than selecting the right eight.
     struct Weights {
         Weights(Int3 cell, const Lanes& place) {
             for (int a = 0; a < 3; ++a) {
@@ -100,7 +101,8 @@ class LaneSampler {
                     center[a][i] = larger(1 - absolute(x - (float(i) + 0.5f)), Floats{});
             }
         }
-        // Along each axis: of the cell's two faces and the ones beyond them; of its centre and those beside.
+        // Along each axis: for the cell's two faces and the next ones beyond them; for its centre and those
+        // beside.
         std::array<std::array<Floats, 4>, 3> face;
         std::array<std::array<Floats, 3>, 3> center;
         template <int axis>

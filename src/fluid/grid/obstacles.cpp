@@ -11,11 +11,10 @@ namespace flotsam {
 
 namespace {
 
-// Open shares of a face below this are closed: they let hardly anything through, but their velocities are
-// hardly held by any pressure either and would disturb particles nearby [Zarifi17 4.6].
+// Faces with a smaller open share are closed: hardly anything passes them, but the pressure hardly constrains
+// their velocities either, and these would disturb particles nearby [Zarifi17 4.6].
 constexpr double least_open_face = 0.01;
-// A cell that is open by less than this is closed altogether; solids aligned with the grid leave such
-// slivers.
+// Cells with a smaller open share are closed; solids aligned with the grid leave such slivers.
 constexpr double least_open_volume = 1e-3;
 
 }  // namespace
@@ -32,8 +31,8 @@ Vec3 open_point(const Obstacle& obstacle, Vec3 center, double h) {
     return center;
 }
 
-// Whether the solid divides a cell: on the line through its centre across the surface there is open space on
-// both sides.
+// Whether the solid divides a cell: the line through its centre along the surface normal has open space on
+// both sides of the solid.
 bool divides(const Obstacle& obstacle, Vec3 center, double h) {
     const Vec3 n = obstacle.normal(center, 0.01 * h);
     const double half = 0.5 * h * (std::abs(n.x) + std::abs(n.y) + std::abs(n.z));
@@ -98,9 +97,9 @@ int Obstacles::nearest(Int3 cell, Vec3 p) const {
 
 namespace {
 
-// A solid that turns pushes out as much as it lets in, as it does to rounding when it moves straight on.
-// Cells that were closed because they were almost full leave a small sum; it is spread over the solid's
-// surface. In a box without free surface nothing but this keeps a constant pressure from turning a body.
+// Makes the net flux of a rotating solid zero, as that of a translating one is to rounding. Cells that were
+// closed because they were almost full leave a small sum; it is spread over the solid's surface. In a box
+// without free surface a constant pressure would otherwise turn a body.
 void close_turning(Obstacles& o) {
     struct Sum {
         Vec3 area, turning;
@@ -116,15 +115,15 @@ void close_turning(Obstacles& o) {
     }
     for (ObstaclePatch& patch : o.patches) {
         const Sum& sum = sums[patch.obstacle];
-        // A side of the domain that cuts the solid leaves a sum of areas, too.
+        // Solids that a side of the domain cuts are left out: their areas do not sum to zero.
         if (sum.all == 0 || length(sum.area) > 1e-9 * sum.all) continue;
         patch.curl -= sum.turning * (length(patch.area) / sum.all);
     }
 }
 
-// The patches of a film of water between an obstacle and a closed side that it lies flat on: they feel the
-// pressure of the cells around the footprint, each its share, and what the obstacle leaves behind when it
-// lifts off fills from there.
+// Adds the patches of a film of water between an obstacle and a closed side that it lies flat on. They feel
+// the pressure of the cells around the footprint, each in proportion; when the obstacle lifts off, the space
+// below it fills from these cells.
 void add_films(Obstacles& o, const Domain& domain) {
     std::vector<std::vector<std::size_t>> own(o.list.size());
     for (std::size_t p = 0; p < o.patches.size(); ++p)
@@ -258,8 +257,8 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
             rest -= share.area;
         }
         if (obstacle.cut->by_distance) continue;  // the thesis leaves it open [Zarifi17 5.4]
-        // What clamping changed moves as the rest of the surface here; a face that was closed for something
-        // in the next cell, as the nearest place of the surface.
+        // Area that clamping added moves with the rest of the surface in this cell; a face closed because of
+        // a solid in the next cell moves with the nearest point of the surface.
         for (std::size_t k = 0; all > 0 && k < size.size(); ++k)
             o.node_patches[first + k].area += rest * (size[k] / all);
         if (all > 0 || rest == Vec3{}) continue;
@@ -279,7 +278,7 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
     }
 }
 
-// Which share of every cell and face solids leave open [Zarifi17 Eq. 4.33].
+// Finds the open share of every cell and face [Zarifi17 Eq. 4.33].
 void cover_cells(Obstacles& o, const Domain& domain) {
     const Tiling& tiling = o.open_volume.tiling();
     for_each_tile(tiling, 1, [&](std::int64_t slot) {
@@ -311,9 +310,9 @@ void cover_cells(Obstacles& o, const Domain& domain) {
 }
 
 // A solid thinner than a cell may leave every face open and yet divide the liquid. Each cell that it divides
-// stands for the side its own point is on; a face across which one cannot go straight from point to point is
-// closed. Liquid that is connected through open faces is then truly connected: nothing leaks, and each side
-// has its own pressure.
+// stands for the side that its open_point is on; a face is closed where the solid blocks the straight line
+// between the two cells' points. Liquid that is connected through open faces is then truly connected: nothing
+// leaks, and each side has its own pressure.
 void keep_sides_apart(Obstacles& o, const Domain& domain) {
     const Tiling& tiling = o.open_volume.tiling();
     o.split = Field<char>(o.open_volume.shared_tiling(), 0);
@@ -338,10 +337,11 @@ void keep_sides_apart(Obstacles& o, const Domain& domain) {
         });
 }
 
-// Patches close what the open faces leave: u = v = constant then has no divergence in any cell, to rounding.
+// Finds the patches that close every cut cell: u = v = constant then has no divergence in any cell, to
+// rounding.
 void find_patches(Obstacles& o, const Domain& domain) {
     const Tiling& tiling = o.open_volume.tiling();
-    // A cell deep inside a solid: not one that the solid fills up to a face that lies on the grid's.
+    // Whether a cell is deep inside a solid, and not just filled up to a surface that lies on a grid plane.
     const auto whole = [&](Int3 c) {
         for (const int s : o.index.near(c))
             if (o.list[s].cut->cell_cover(c) > 1 - 1e-12) return exact_patch(*o.list[s].cut, c) == nullptr;
@@ -351,7 +351,7 @@ void find_patches(Obstacles& o, const Domain& domain) {
     for_each_tile(tiling, 1, [&](std::int64_t slot) {
         if (!o.touches[slot]) return;
         for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
-            Vec3 open;  // of the high face less that of the low one
+            Vec3 open;  // open share of the high face less that of the low one
             for (int a = 0; a < 3; ++a) open[a] = o.open_face[a](c + unit(a)) - o.open_face[a][n];
             if (open == Vec3{} && (o.open_volume[n] == 1 || whole(c))) return;
             Vec3 rest = -open;
@@ -367,12 +367,12 @@ void find_patches(Obstacles& o, const Domain& domain) {
                     cut.cell_cover(c) > o.list[found[slot][largest].obstacle].cut->cell_cover(c))
                     largest = std::int64_t(found[slot].size()) - 1;
             }
-            // What clamping took from the faces belongs to the solid that covers most of the cell.
+            // Area that clamping took from the faces belongs to the solid that covers most of the cell.
             if (largest >= 0) {
                 found[slot][largest].area += rest;
                 return;
             }
-            // A face that a thin solid in the cell beside closed: the wall is there for this cell too.
+            // A face closed by a thin solid in the next cell is a wall for this cell too.
             found[slot].push_back(
                 {o.nearest(c, domain.cell_center(c)), n, c, rest, domain.cell_center(c), {}});
         });
@@ -389,8 +389,8 @@ void place_patches(Obstacles& o, const Domain& domain) {
         if (!at) continue;
         for (int facing = 0; facing < 2; ++facing)
             for (int a = 0; a < 3; ++a) {
-                // In a divided cell, what faces a closed face is the far side of a thin solid: it feels the
-                // cell there.
+                // In a divided cell, surface towards a closed face is the far side of a thin solid: it
+                // belongs to the cell beyond that face.
                 ObstaclePatch* owner = &patch;
                 const Int3 beyond = patch.at + unit(a) * (facing ? 1 : -1);
                 if (o.split[patch.cell] && domain.has_cell(beyond) &&
@@ -420,13 +420,13 @@ void place_patches(Obstacles& o, const Domain& domain) {
     }
 }
 
-// What leaves the open part of each cell because solids move.
+// Flux out of the open part of each cell through moving solids.
 void find_outflow(Obstacles& o, const Domain& domain) {
     for (const ObstaclePatch& patch : o.patches) {
         const Obstacle& obstacle = o.list[patch.obstacle];
         Vec3 area = patch.area;
-        // What a deforming surface sweeps is known exactly; what clamping added to it moves as its centre
-        // does.
+        // The volume that a deforming surface sweeps is known exactly; area that clamping added moves with
+        // the patch's centre.
         if (const Patch* exact = obstacle.deformation ? exact_patch(*obstacle.cut, patch.at) : nullptr) {
             const double face = domain.h * domain.h;
             o.outflow[patch.cell] -= exact->swept / face;
@@ -529,7 +529,7 @@ void for_each_rubbed_face(const Obstacle& obstacle, const Obstacles& obstacles, 
         });
 }
 
-// Share of its sliding that liquid loses at an obstacle in a step.
+// Share of its tangential velocity that liquid loses at an obstacle in a step.
 double lost_share(const Obstacle& obstacle, double dt) { return 1 - std::pow(obstacle.slip, 24 * dt); }
 
 }  // namespace
@@ -550,8 +550,7 @@ std::optional<Drag> obstacle_drag(const MacGrid& u, const Field<double>& phi, co
             obstacle, obstacles, phi, tiling, slot, domain,
             [&](int axis, std::int64_t n, Vec3 place, Vec3 normal) {
                 const Vec3 along(unit(axis)), arm = place - center;
-                const Vec3 slides =
-                    along - normal[axis] * normal;  // dot with a velocity: its slide's component
+                const Vec3 slides = along - normal[axis] * normal;  // row `axis` of the tangential projection
                 const Vec3 slide = sample_velocity(u, domain, place) - obstacle.velocity(place);
                 const double weight = mass * obstacles.open_face[axis][n];
                 const Vec3 turn = cross(arm, along), sensed = cross(arm, slides);
@@ -577,7 +576,7 @@ Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacl
                              std::vector<SolidImpulse>& impulse) {
     const double mass = density * domain.cell_volume();
     if (std::none_of(obstacles.list.begin(), obstacles.list.end(), rubs)) return {};
-    // What the obstacles near each tile receive, summed in the order of the tiles.
+    // Impulses on the obstacles near each tile, summed in the order of the tiles.
     const Tiling& tiling = u[0].tiling();
     std::vector<std::vector<SolidImpulse>> received(tiling.tile_count());
     const MacGrid before = u;

@@ -87,7 +87,7 @@ void resize_like_positions(Particles& particles, Carrier carrier) {
 }
 
 Particles seed_fills(const Domain& domain, const LiquidSettings& settings) {
-    // Layers of cells are seeded side by side and joined in order.
+    // Rows of cells are seeded in parallel and joined in order.
     std::vector<Particles> layers(domain.cells.z * domain.cells.y);
     parallel_for(std::int64_t(layers.size()), 1, [&](std::int64_t layer) {
         Int3 c{0, int(layer % domain.cells.y), int(layer / domain.cells.y)};

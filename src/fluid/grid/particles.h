@@ -33,8 +33,8 @@ struct CellRanges {
     int count(std::int64_t n) const { return begin[n + 1] - begin[n]; }
 };
 
-// Sorts by tile and cell, keeping the order within a cell. Particles outside the domain must be gone.
-// With `carried`, only the positions of `particles` count, and what else they carry is taken from there.
+// Sorts by tile and cell, keeping the order within a cell. Particles outside the domain must be gone. With
+// `carried`, only positions are taken from `particles`; velocities and gradients are taken from `carried`.
 CellRanges sort_into_cells(Particles& particles, const Domain& domain, const Tiling& tiling,
                            const Particles* carried = nullptr);
 

@@ -21,7 +21,7 @@ void PressureSolver::begin(const SolidSystem& solids, std::vector<double> b, std
     rhs_ = std::move(b);
     solids.add_outflow(solids.known_velocity(), -1, rhs_);
     removed_flux_ = remove_net_flux(sealed_, rhs_) * system_.domain->h * system_.domain->h;
-    if (iteration_) iterations_ += iteration_->iterations();  // of a solve that was left
+    if (iteration_) iterations_ += iteration_->iterations();  // of an abandoned solve
     iteration_.reset();
     if (multigrid_ && !solids.nodes.kept())
         iteration_.emplace(system_.network, solids, *multigrid_, rhs_, x, settings_.tolerance);
@@ -49,7 +49,7 @@ SolveReport PressureSolver::finish() {
 
 SolveReport PressureSolver::solve_keeping() {
     const std::vector<Vec3>& from = solids_->nodes.from;
-    std::vector<Vec3> d(from.size());  // from what was found last
+    std::vector<Vec3> d(from.size());  // v - from, starting at the last result
     for (std::size_t n = 0; n < velocity_.nodes.size(); ++n) d[n] = velocity_.nodes[n] - from[n];
     const SolveReport report =
         solve_keeping_nodes(system_.network, *solids_, *multigrid_, rhs_, *x_, d, settings_.tolerance);

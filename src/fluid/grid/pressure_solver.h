@@ -1,4 +1,4 @@
-// The linear solve for the pressure and the solids' velocities, by whichever solver the settings name.
+// The linear solve for the pressure and the solids' velocities, by the solver that the settings name.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,15 @@ namespace flotsam {
 
 class PressureSolver {
   public:
-    // Makes the preconditioner, for these solids; those of later solves may have moved on a little. `sealed`
-    // are the pockets that give way to nothing. The system must outlive this.
+    // Makes the preconditioner for these solids; the blocks of later solves may differ slightly. `sealed` are
+    // the pockets whose volume cannot change. The system must outlive this.
     PressureSolver(const PressureSystem& system, std::vector<Pocket> sealed, const SolidSystem& solids,
                    const SolverSettings& settings, double dt);
 
     // Starts a solve of A x + J v = b. `x` is the first guess and the result; solids and x must outlive the
     // solve.
     void begin(const SolidSystem& solids, std::vector<double> b, std::vector<double>& x);
-    // A rough solution can be looked at on the way, with some solvers.
+    // Whether `improve` can stop at a rough solution, as only some solvers can.
     bool can_pause() const { return iteration_.has_value(); }
     void improve(double relative);
     SolveReport finish();
@@ -31,7 +31,7 @@ class PressureSolver {
     // The solids' velocity at x.
     const SolidVelocities& velocity() const { return velocity_; }
     const std::vector<Pocket>& sealed() const { return sealed_; }
-    // What flowed into and out of sealed pockets, without signs, and was taken out of b [m^3/s].
+    // Sum of the absolute net fluxes of sealed pockets, which were removed from b [m^3/s].
     double removed_flux() const { return removed_flux_; }
 
   private:
@@ -52,8 +52,8 @@ class PressureSolver {
     int iterations_ = 0;  // of all solves
 };
 
-// One solve with solids that answer linearly, or none: right-hand side, solve, gradient, loads. `u` loses its
-// divergence but for `source`, `guess` is the potential to start from. `sealed` as above.
+// One solve with solids that respond linearly, or none: right-hand side, solve, gradient, loads. `u` becomes
+// divergence-free but for `source`, `guess` is the initial potential. `sealed` as above.
 struct PressureUpdate : LiquidUpdate {
     SolveReport solve;
     SolidVelocities velocity;

@@ -13,7 +13,7 @@ namespace {
 constexpr int block = Tiling::cells_per_tile;
 constexpr std::int64_t tile_grain = 4;
 
-// The tile of phi that tile `tile` of the network is.
+// The slot in phi's tiling of tile `tile` of the network.
 std::int64_t phi_slot(const PressureSystem& system, std::int64_t tile) {
     return system.phi.tiling().find(system.network.tiling().first_cell(tile)) / block;
 }
@@ -29,8 +29,8 @@ void for_each_face(const PressureSystem& system, const TileView<double>& distanc
         }
 }
 
-// What flows out of the cells of a tile of phi through their faces and beside solids that move as they are
-// told, less what shall; per face area [m/s].
+// Net outflow of the cells of a tile of phi, through their faces and through solids of prescribed motion,
+// less the wanted outflow; per face area [m/s].
 class ExcessOutflow {
   public:
     ExcessOutflow(const PressureSystem& system, const Field<double>& source, const MacGrid& u,
@@ -65,7 +65,7 @@ class ExcessOutflow {
     std::array<TileView<double>, 3> velocity_;
 };
 
-// The part of a side's pressure that acts on the liquid in cell c.
+// Impulse of a side's pressure on the liquid in cell c.
 Vec3 side_impulse(const PressureSystem& system, Int3 c, int side, double pi, double dt) {
     const Domain& domain = *system.domain;
     const int axis = side / 2;
@@ -137,7 +137,7 @@ std::vector<double> right_hand_side(const PressureSystem& system, const Field<do
 }
 
 std::vector<double> first_guess(const PressureSystem& system, const Field<double>& potential, double dt) {
-    // Where there was no liquid in the last step: the mean around.
+    // Cells without liquid in the last step take the mean of their neighbours.
     const auto guess = [&](Int3 c) {
         if (const double last = potential(c); last != 0) return last;
         double sum = 0;
@@ -205,11 +205,10 @@ void subtract_gradient(const PressureSystem& system, std::vector<double> x, doub
                 return;
             }
             for_each_face(system, distance, c, local, [&](Face f, int axis, int direction) {
-                // The low face is this cell's own; a high face is the next cell's, unless that one is not
-                // liquid.
+                // A cell updates its low faces, and its high faces only where the next cell is not liquid.
                 if (direction == 1 && f.kind == Face::Kind::interior) return;
-                // A face that a solid closes has no velocity of its own: constrain_velocity gives it one. It
-                // is left alone here, since the liquid cells on both its sides come by, maybe at once.
+                // A face that a solid closes gets its velocity from constrain_velocity. It is skipped here,
+                // since the liquid cells on both its sides would update it, possibly at the same time.
                 if (f.kind == Face::Kind::wall &&
                     domain.has_cell(direction ? c + unit(axis) : c - unit(axis)))
                     return;
@@ -282,8 +281,8 @@ InterfaceLoads interface_loads(const PressureSystem& system, const std::vector<d
             at_surface |=
                 domain.has_cell(beside) && system.phi(beside) >= 0 && obstacles.open_volume(beside) > 0;
         }
-        // All of it counts, as in the solve, whether the solid gives way or not: what one side takes the
-        // other gives. pi is constant in a cell; the weight of the water in p is integrated over the patch
+        // The whole patch counts, as in the solve, whether the solid moves or not, so that forces are equal
+        // and opposite. pi is constant in a cell; the hydrostatic part of p is integrated over the patch
         // exactly.
         const Vec3 force = pi * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
         SolidLoad& load = loads.solids[patch.obstacle];
@@ -291,7 +290,8 @@ InterfaceLoads interface_loads(const PressureSystem& system, const std::vector<d
         if (patch.film) loads.wall_impulse += force * dt;
         load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force) +
                        pi * domain.h * domain.h * patch.curl;
-        // Below zero at the surface the patch lies above it and is dry; deeper down that is suction.
+        // At the surface, negative pressure means that the patch lies above it and is dry; deeper down it is
+        // suction.
         if (p >= 0 || !at_surface) load.wetted_area += length(patch.area) * domain.h * domain.h;
     }
     return loads;
@@ -326,7 +326,7 @@ int find_crusher(const PressureSystem& system, const std::vector<Pocket>& sealed
             net -= obstacles.outflow[at];
             gross += std::abs(obstacles.outflow[at]);
         }
-        // Less than a millionth of the pocket in a step is what rounding makes of a script.
+        // Less than a millionth of the pocket in a step is rounding of the script.
         if (net <= 0.1 * gross || net * dt <= 1e-6 * domain.h * double(pocket.size())) continue;
         std::vector<double> push(obstacles.list.size(), 0.0);
         for (const ObstaclePatch& patch : obstacles.patches)

@@ -1,4 +1,4 @@
-// The stages of a pressure solve: plain functions of plain data, each called once by whoever solves.
+// The stages of a pressure solve: plain functions of plain data, each called once per solve.
 //
 //   right_hand_side -> (solve) -> interface_loads, subtract_gradient -> largest_divergence
 //
@@ -14,22 +14,22 @@
 
 namespace flotsam {
 
-// Nothing flows through the closed sides of the domain.
+// Sets the velocity through closed sides of the domain to zero.
 void stop_at_closed_sides(MacGrid& u, const Domain& domain);
 
-// What gravity does to liquid that is heavier or lighter than the reference density, beyond pi.
+// Adds gravity's force on the difference between the liquid's density and the reference density of pi.
 void add_density_force(const PressureSystem& system, double dt, MacGrid& u);
 
-// What flows into each liquid cell, less what shall (`source`, a divergence [1/s]), and what the surface's
-// known potential does about it; per face area, in the order of the unknowns [m/s] [Zarifi17 Eq. 4.38].
+// Right-hand side: the net inflow of each liquid cell, plus the wanted divergence `source` [1/s] and the
+// Dirichlet terms of the free surface; per face area, in the order of the unknowns [m/s] [Zarifi17 Eq. 4.38].
 std::vector<double> right_hand_side(const PressureSystem& system, const Field<double>& source,
                                     const MacGrid& u, double dt);
 
-// Where to start the solve: at the last step's potential.
+// Initial guess of the solve: the last step's potential.
 std::vector<double> first_guess(const PressureSystem& system, const Field<double>& potential, double dt);
 
-// A sealed pocket cannot change its volume: what flows into it on the whole is taken out of the right-hand
-// side. Returns how much that was, without signs; per face area [m/s].
+// A sealed pocket cannot change its volume: its net inflow is removed from the right-hand side. Returns the
+// sum of the absolute net inflows; per face area [m/s].
 double remove_net_flux(const std::vector<Pocket>& sealed, std::vector<double>& rhs);
 
 // pi of a sealed pocket is defined up to a constant: its lowest pressure is taken as zero.
@@ -41,13 +41,12 @@ void set_lowest_pressure(const PressureSystem& system, const std::vector<Pocket>
 void subtract_gradient(const PressureSystem& system, std::vector<double> x, double dt, MacGrid& u,
                        Field<double>& potential, std::array<Field<char>, 3>& changed);
 
-// What solids that the pressure moves push out of each cell, in the order of the unknowns; empty where there
-// are none.
+// Flux out of each cell through the solids that the pressure moves, in the order of the unknowns; empty where
+// there are no such solids.
 std::vector<double> outflow_of(const SolidSystem& solids, const SolidVelocities& velocity,
                                std::size_t unknowns);
 
-// Over liquid cells, of what was not wanted [1/s]. `beside_movables` is what solids that the pressure moves
-// push out of each cell.
+// Largest unwanted divergence of a liquid cell [1/s]. `beside_movables` is the result of outflow_of.
 double largest_divergence(const PressureSystem& system, const Field<double>& source, const MacGrid& u,
                           const std::vector<double>& beside_movables);
 
@@ -57,7 +56,7 @@ struct InterfaceLoads {
 };
 InterfaceLoads interface_loads(const PressureSystem& system, const std::vector<double>& x, double dt);
 
-// The pressure acts on the liquid and on its surroundings: the last three stages in a row.
+// Applies the pressure to the liquid and its surroundings: the last three stages in a row.
 struct LiquidUpdate {
     Field<double> potential;             // pi [Pa]
     std::array<Field<char>, 3> changed;  // the faces that it acts on, per axis
@@ -68,8 +67,8 @@ LiquidUpdate apply_pressure(const PressureSystem& system, const Field<double>& s
                             const std::vector<Pocket>& sealed, const std::vector<double>& beside_movables,
                             double dt, std::vector<double> x, MacGrid& u);
 
-// The obstacle that moves as it is told and closes on a sealed pocket with most of the liquid in it: -1 where
-// there is none. What only moves about in there takes away on one side what it gives on the other.
+// The obstacle of prescribed motion that compresses a sealed pocket with most of the liquid in it; -1 where
+// there is none. The fluxes of one that only moves about inside the pocket cancel.
 int find_crusher(const PressureSystem& system, const std::vector<Pocket>& sealed, double dt);
 
 }  // namespace flotsam

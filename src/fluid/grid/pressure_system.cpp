@@ -13,7 +13,7 @@ constexpr double least_theta = 0.01;
 constexpr int block = Tiling::cells_per_tile;
 constexpr std::int64_t tile_grain = 4;
 
-// A tile whose cells are all liquid, and all those beside it too.
+// Whether all cells of a tile and all cells beside it are liquid.
 bool all_liquid(const PressureSystem& system, std::int64_t slot) {
     const Tiling& tiling = system.phi.tiling();
     const Int3 first = tiling.first_cell(slot), last = first + Int3{7, 7, 7};
@@ -34,9 +34,9 @@ bool all_liquid(const PressureSystem& system, std::int64_t slot) {
     return true;
 }
 
-// Labels connected liquid and collects the bodies that no free surface holds.
+// Labels the connected components of the liquid and collects those without a free surface.
 std::vector<Pocket> find_sealed(const Network<double>& network) {
-    // Within a tile, each cell's label is the lowest cell it is connected to; a plain tile is one body.
+    // Within a tile, each cell's label is the lowest cell it is connected to; a plain tile is one component.
     std::vector<std::int32_t> parent(network.value_count());
     parallel_for(network.slot_count(), tile_grain, [&](std::int64_t slot) {
         const auto base = static_cast<std::int32_t>(slot * block);
@@ -75,7 +75,7 @@ std::vector<Pocket> find_sealed(const Network<double>& network) {
                 const std::int32_t a = root(parent[slot * block + local]);
                 const std::int32_t b = root(parent[std::int64_t{below} * block + local + 7 * stride]);
                 parent[std::max(a, b)] = std::min(a, b);
-                if (network.plain(slot) && network.plain(below)) break;  // one link tells all
+                if (network.plain(slot) && network.plain(below)) break;  // one link connects them all
             }
         }
     for (const auto& link : network.listed().links) {
@@ -143,7 +143,7 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
     PressureSystem system{&domain, gravity, density, std::move(phi), &obstacles, std::move(lightness),
                           0,       {},      {}};
     const bool uniform = system.lightness[0].empty();
-    // Cells that solids fill hold no liquid, whatever the continued distance says.
+    // Cells that solids fill hold no liquid, whatever the extrapolated distance says.
     if (obstacles.any())
         for_each_cell(system.phi.tiling(), domain.cells, [&](Int3, std::int64_t n) {
             if (obstacles.open_volume[n] == 0) system.phi[n] = std::max(system.phi[n], domain.h);

@@ -24,18 +24,17 @@ struct Face {
     enum class Kind { none, interior, surface, wall } kind;  // surface: liquid on one side only
     double area = 1;                                         // open share of the face
     double theta = 1;      // distance over which the potential changes, in cells; never less than 0.01
-    double reach = 1;      // where the surface is: its distance from the liquid cell's centre, in cells
+    double reach = 1;      // distance of the surface from the liquid cell's centre, in cells
     double lightness = 1;  // reference density over that of the liquid at the face
 
     double conductance() const { return area / theta * lightness; }
 };
 
-// The reference density over the liquid's, at each face; empty where it is the same everywhere. pi is p less
-// the weight of liquid of the reference density; what is heavier or lighter feels the difference
-// (add_density_force).
+// The reference density over the liquid's, at each face; empty where the density is uniform. pi is p less the
+// hydrostatic pressure at the reference density; add_density_force accounts for the difference.
 using Lightness = std::array<Field<double>, 3>;
 
-// The unknowns of liquid that is connected.
+// The unknowns of a connected part of the liquid.
 using Pocket = std::vector<std::int64_t>;
 
 struct PressureSystem {
@@ -48,7 +47,7 @@ struct PressureSystem {
     double datum = 0;  // -g.x of the mean surface; keeps numbers small [m^2/s^2]
     Network<double>
         network;  // of the unknowns x = (pi / rho - datum) dt / h [m/s], on the tiles that hold liquid
-    std::vector<Pocket> sealed;  // those that no free surface reaches
+    std::vector<Pocket> sealed;  // pockets without a free surface
 
     double to_unknown(double dt) const { return dt / domain->h; }  // of pi / rho - datum
     double potential(double x, double to_unknown) const { return density * (x / to_unknown + datum); }  // pi
@@ -69,11 +68,11 @@ struct PressureSystem {
 PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density,
                                const Obstacles& obstacles, Lightness lightness = {});
 
-// Between faces that touch, cut cells leave slits that no free surface reaches. Each wants its volume kept
-// and can only push the same few bodies: more slits than the bodies have freedoms, and there is no answer at
-// all (a block on a plank threw water at 300 m/s). What holds less than a cell's worth of liquid stops being
-// liquid for the solve, and contacts hold the bodies there. Says whether there was any: then the system has
-// to be made again from its `phi`.
+// Between touching faces, cut cells leave slits without a free surface. Each is a volume constraint on the
+// same few bodies: with more slits than the bodies have degrees of freedom there is no solution (a block on a
+// plank threw water at 300 m/s). Pockets with less than a cell's volume are therefore taken out of the liquid
+// of the solve, and contacts hold the bodies there. Returns whether there were any: then the system must be
+// made again from its `phi`.
 bool leave_out_slits(PressureSystem& system, const Field<double>& open_volume);
 
 template <class Body>

@@ -1,5 +1,4 @@
-// Reading fields between their samples: trilinear, clamped at the domain's sides (free slip for tangential
-// components).
+// Trilinear interpolation of fields, clamped at the domain's sides (free slip for tangential components).
 #pragma once
 
 #include "fluid/grid/liquid.h"
@@ -9,7 +8,7 @@ namespace flotsam {
 // The eight samples around a point and their weights along each axis.
 struct Stencil {
     Int3 base;                    // lowest sample
-    std::array<double, 3> share;  // of the upper sample, per axis
+    std::array<double, 3> share;  // weight of the upper sample, per axis
     Int3 last;                    // highest valid index per axis
 
     // `offset` is where sample (0,0,0) sits, in cells.
@@ -68,8 +67,8 @@ struct Stencil {
     }
 };
 
-// A copy of a field around one tile, `Halo` samples beyond it on every side, for whoever reads it many times.
-// Samples beyond the domain repeat the last one, as Stencil::sample does.
+// A copy of a field around one tile, `Halo` samples beyond it on every side, for repeated reads. Samples
+// beyond the domain repeat the last one, as Stencil::sample does.
 template <class T, int Halo>
 class FieldWindow {
   public:

@@ -1,4 +1,5 @@
-// Adding up what sorted particles bring to the samples around them, in an order that threads do not change.
+// Scatters contributions of sorted particles to the samples around them, in an order that does not depend on
+// threads.
 #pragma once
 
 #include "fluid/grid/particles.h"
@@ -35,7 +36,7 @@ void scatter_cells(Field<T>& field, const CellRanges& cells, Int3 last, const Co
                                to, at);
             }
 
-            // Beyond the domain, at the nearest sample in it.
+            // Sums beyond the domain go to the nearest sample in it.
             for (int z = 0; z < side; ++z)
                 for (int y = 0; y < side; ++y) {
                     const T* row = window.data() + side * (y + side * z);

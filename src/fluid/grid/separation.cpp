@@ -45,7 +45,7 @@ std::int64_t Separation::judge(const PressureSystem& system, const Field<double>
             changed[axis][n] = 1;
         }
 
-    // What the solids' own motion takes out of the cells that let go.
+    // Flux out of the separated cells through the moving solids.
     Field<double> outflow(system.phi.shared_tiling(), 0);
     for (std::size_t b = 0; b < bodies.size(); ++b) {
         const Twist motion = as_twist(solids.rigid[b]);
@@ -68,7 +68,7 @@ std::int64_t Separation::judge(const PressureSystem& system, const Field<double>
     std::int64_t changes = 0;
     for (std::size_t i = 0; i < beside_.size(); ++i) {
         const std::int64_t n = beside_[i];
-        bool lets_go = pressure[i] < -1e-6 * largest;  // what the solver's tolerance leaves is no pull
+        bool lets_go = pressure[i] < -1e-6 * largest;  // smaller suction is within the solver's tolerance
         if (free_[n]) {
             double out = outflow[n] + (obstacles.any() ? obstacles.outflow[n] : 0);
             for (int axis = 0; axis < 3; ++axis) {

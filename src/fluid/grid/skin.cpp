@@ -79,7 +79,7 @@ bool is_covered(const Skin& skin, const Domain& domain, Vec3 x) {
     return sample_cells(skin.phi, skin.domain, below) < -0.3 * domain.h;
 }
 
-// What the smooth surface does with a particle.
+// Whether the smooth surface covers a particle, or what shows it instead.
 enum class Fate : char { covered, sheet, spray };
 
 std::vector<Fate> fates_of(const std::vector<Vec3f>& position, const CellRanges& cells, const Tiling& tiling,
@@ -88,7 +88,7 @@ std::vector<Fate> fates_of(const std::vector<Vec3f>& position, const CellRanges&
     parallel_for(std::int64_t(position.size()), 1024, [&](std::int64_t i) {
         const Vec3 x(position[i]);
         if (is_covered(skin, domain, x)) return;
-        int neighbours = -1;  // it finds itself
+        int neighbours = -1;  // the particle itself is counted
         const auto reach = float(mean_radius * domain.h);
         for_each_near(cells, tiling, domain, domain.cell_of(x), [&](std::int32_t p) {
             const Vec3f way = position[p] - position[i];
@@ -118,7 +118,7 @@ double sheet_distance(Vec3 x, const std::vector<Vec3f>& position, const std::vec
 
 void add_sheets(Skin& skin, const std::vector<Vec3f>& position, const std::vector<Fate>& fates,
                 const CellRanges& cells, const Tiling& tiling, const Domain& domain) {
-    // Only around particles of sheets: elsewhere the smooth surface knows better.
+    // Only around particles of sheets: elsewhere the smooth surface is better.
     Field<char> near_sheet(skin.phi.shared_tiling(), 0);
     const double fine = skin.domain.h;
     const int reach = int(std::ceil(2 * sheet_radius * domain.h / fine));

@@ -11,14 +11,14 @@ void add(Six<double>& six, Vec3 linear, Vec3 angular) {
     for (int a = 0; a < 3; ++a) six[a] += linear[a], six[3 + a] += angular[a];
 }
 
-// Whether a pocket's liquid can push a body aside. A body that is all inside it cannot be pushed by a
-// constant pressure: small sums of its fluxes, which closed slivers leave, are taken out, or that pressure
-// would grow until they balance what flows into the pocket.
+// Whether a pocket's liquid can push a body aside. A constant pressure cannot push a body that is entirely
+// inside the pocket: small net fluxes, which closed slivers leave, are removed, or that pressure would grow
+// until they balance the inflow of the pocket.
 bool gives_way(const Pocket& pocket, const PressureSystem& system, const std::vector<BodyInertia>& bodies,
                std::vector<ModeEntry<double>>& entries) {
     std::vector<char> inside(system.network.value_count(), 0);
     for (const std::int64_t n : pocket) inside[n] = 1;
-    // What an entry could be at most, all but for a factor.
+    // Upper bound of an entry's fluxes, up to a factor.
     const auto size = [&](const ModeEntry<double>& entry) {
         const Vec3 at = system.domain->cell_center(system.network.place(entry.cell));
         const double area = std::hypot(entry.flux[0], entry.flux[1], entry.flux[2]);
@@ -63,7 +63,7 @@ RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyIne
         const int b = body_of[patch.obstacle];
         if (b < 0 || felt_unknown(system, patch) < 0) continue;
         const Vec3 arm = patch.center - bodies[b].center;
-        // What is known of pi beforehand: the datum and the weight of the water.
+        // The known part of the pressure: the datum of pi and the hydrostatic part.
         const Vec3 weight = hydrostatic_force(system, patch) * dt;
         const Vec3 turning = cross(arm, patch.area) + patch.curl;
         const double datum = system.density * system.datum * h * h * dt;

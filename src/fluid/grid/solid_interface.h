@@ -1,6 +1,6 @@
-// The solids in the pressure solve: interface maps J from the patches that close every cut cell, and what is
-// known of the pressure's impulse beforehand. Nothing is spread by volume: maps and impulses are the patches'
-// exact area vectors.
+// The solids in the pressure solve: interface maps J from the patches that close every cut cell, and the part
+// of the pressure's impulse that is known before the solve. Maps and impulses use the patches' exact area
+// vectors; nothing is spread by volume.
 #pragma once
 
 #include <vector>
@@ -12,15 +12,15 @@
 
 namespace flotsam {
 
-// The unknown of the liquid that a patch bounds, or -1 where that is no liquid: a listed piece, or its cell.
+// The pressure unknown that a patch bounds: a listed piece, or its cell; -1 where there is no liquid.
 template <class AnyPatch>
 std::int64_t bounded_unknown(const PressureSystem& system, const AnyPatch& patch) {
     if (patch.piece >= 0) return system.network.first_listed() + patch.piece;
     return system.phi[patch.cell] < 0 ? system.network.tiling().find(patch.at) : -1;
 }
 
-// The unknown whose pressure a patch feels, or -1: the one it bounds, or that of a cell beside it where the
-// solid all but fills the patch's own.
+// The unknown whose pressure acts on a patch, or -1: the one it bounds, or a neighbouring cell's where the
+// patch's own cell is closed.
 template <class AnyPatch>
 std::int64_t felt_unknown(const PressureSystem& system, const AnyPatch& patch) {
     const std::int64_t own = bounded_unknown(system, patch);
@@ -33,7 +33,7 @@ std::int64_t felt_unknown(const PressureSystem& system, const AnyPatch& patch) {
     return -1;
 }
 
-// The weight of the water in p = pi + rho g.x, integrated over a patch exactly [N].
+// The hydrostatic part of p = pi + rho g.x, integrated over a patch exactly [N].
 template <class AnyPatch>
 Vec3 hydrostatic_force(const PressureSystem& system, const AnyPatch& patch) {
     Vec3 force;
@@ -41,7 +41,7 @@ Vec3 hydrostatic_force(const PressureSystem& system, const AnyPatch& patch) {
     return force;
 }
 
-// A rigid body that the pressure moves. Its obstacle has no motion of its own.
+// A rigid body that the pressure moves. Its obstacle has no prescribed motion.
 struct BodyInertia {
     int obstacle = 0;
     Vec3 center;           // of mass [m]
@@ -54,19 +54,19 @@ inline Six<double> as_six(const Twist& t) {
 }
 inline Twist as_twist(const Six<double>& v) { return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}}; }
 
-// The bodies' blocks [Zarifi17 5.2.3; Batty 2007]: `push` is the impulse of what is known of pi beforehand,
-// `from` is left to the caller. Pockets whose liquid can push a body aside are taken out of `sealed`.
+// The bodies' blocks [Zarifi17 5.2.3; Batty 2007]: `push` is the impulse of the known part of the pressure,
+// `from` is left to the caller. Pockets whose liquid can push a body aside are removed from `sealed`.
 RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyInertia>& bodies, double dt,
                          std::vector<Pocket>& sealed);
 
-// The map of the nodes that the obstacles' node patches count [Zarifi17 5.1], and the impulse on each of what
-// is known of pi beforehand [kg m/s].
+// The interface map of the nodes, from the obstacles' node patches [Zarifi17 5.1], and the impulse of the
+// known part of the pressure on each node [kg m/s].
 struct NodeInterface {
     InterfaceMap map;
     std::vector<Vec3> known;
 };
 NodeInterface node_interface(const PressureSystem& system, std::int64_t nodes, double dt);
-// Takes the pockets that touch a surface of these nodes out of `sealed`.
+// Removes the pockets that touch a surface of these nodes from `sealed`.
 void open_to(const InterfaceMap& map, std::vector<Pocket>& sealed);
 
 // Turns x times face areas into impulses [kg].

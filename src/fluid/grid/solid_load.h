@@ -4,7 +4,7 @@
 
 namespace flotsam {
 
-// What the liquid's pressure does to a solid.
+// Load of the liquid on a solid.
 struct SolidLoad {
     Vec3 force;              // [N]
     Vec3 torque;             // about the solid's position [N m]

@@ -72,7 +72,7 @@ void impose_emitters(MacGrid& u, const Domain& domain, const LiquidSettings& set
         if (!is_open(emitter, time, dt)) continue;
         for (int axis = 0; axis < 3; ++axis)
             for_each_cell(u[axis].tiling(), domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
-                // Half a cell further than the region: a nozzle thinner than a cell may hold no face at all.
+                // Half a cell beyond the region: a nozzle thinner than a cell may contain no face at all.
                 if (emitter.region->distance(domain.face_center(c, axis)) <= 0.5 * domain.h)
                     u[axis][n] = emitter.velocity[axis];
             });
@@ -85,7 +85,7 @@ Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, con
     std::vector<const Shape*> sinks;  // that are open now
     for (const Sink& sink : settings.sinks)
         if (time >= sink.from && time < sink.until) sinks.push_back(sink.region.get());
-    // Inside, by half of the gap that Confines keeps, there is no need to ask for the cell; mostly all are.
+    // Particles at least half the gap of Confines inside the domain need no cell look-up; usually all are.
     const Vec3f low(Vec3{1, 1, 1} * (5e-4 * domain.h)), high(domain.size() - Vec3(low));
     const auto inside = [&](Vec3f p) {
         return (p.x > low.x) & (p.y > low.y) & (p.z > low.z) & (p.x < high.x) & (p.y < high.y) &
@@ -116,7 +116,7 @@ Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, con
 
 namespace {
 
-// Which cells of a tile are connected with each other inside it, through open faces: a number per cell.
+// Connected components of a tile's cells, through open faces inside the tile: a label per cell.
 std::array<int, Tiling::cells_per_tile> connected_parts(const Tiling& tiling, std::int64_t slot,
                                                         const Domain& domain, const Obstacles& obstacles) {
     std::array<int, Tiling::cells_per_tile> part{};
@@ -156,8 +156,8 @@ std::array<int, Tiling::cells_per_tile> connected_parts(const Tiling& tiling, st
 Displaced reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
                  const LiquidSettings& settings, const Field<double>& phi, const Obstacles& obstacles,
                  const MacGrid& u, std::int64_t step) {
-    // What a cell holds beyond this many times its rest density goes to sparse cells or, if there are none,
-    // to the cell beside it. A ball that crosses a tank ten times: fullest cell 6 times rest density without
+    // Particles of a cell beyond this many times its rest density move to sparse cells or, if there are none,
+    // to a cell beside it. A ball that crosses a tank ten times: fullest cell 6 times rest density without
     // this, 2.4 with it. At 1.25 the period of a standing wave is 0.6 % wrong.
     constexpr double crowded = 1.5;
     const int rest = particles_per_cell(domain);
@@ -179,13 +179,14 @@ Displaced reseed(Particles& particles, const CellRanges& cells, const Domain& do
         for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
             const double open = obstacles.any() ? obstacles.open_volume[n] : 1;
             const double full =
-                rest * std::max(0.5, open);  // in smaller parts of cells single particles decide
+                rest * std::max(0.5, open);  // smaller parts hold too few particles to judge by
             const int count = cells.count(n);
-            // In a cell that a thin solid divides, particles may be on the side that the cell is not.
+            // In a cell that a thin solid divides, particles may be on the side that the cell does not stand
+            // for.
             const bool divided = obstacles.any() && obstacles.split[n];
             for (int extra = 0; !divided && extra < count - std::ceil(crowded * full); ++extra)
                 spare.push_back({cells.begin[n] + extra, c});
-            // Near the surface, particles are where the liquid is.
+            // Near the surface, few particles mean little liquid, not a gap.
             if (open < 1 || phi[n] > -1.5 * domain.h) return;
             for (int missing = 0; missing < rest - count; ++missing) gaps.push_back(c);
         });

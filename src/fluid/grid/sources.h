@@ -1,4 +1,4 @@
-// Liquid that comes, goes, or is moved to where it is missing.
+// Emitters, sinks, and reseeding of particles.
 #pragma once
 
 #include "fluid/displaced.h"
@@ -20,24 +20,24 @@ struct Exchange {
 // Adds the particles that enter through emitters between `time` and `time + dt`. Each emitter fills its
 // region at once and then as fast as its liquid moves out: a lattice of points travels with the emitter's
 // velocity, and every point that comes into the region becomes a particle. Particles inside the region take
-// the emitter's velocity. They are placed where they are at the moment `now`, which other particles have
-// reached; where an obstacle is then, nothing comes in.
+// the emitter's velocity. New particles are placed where they are at time `now`, which the other particles
+// have reached; none enters inside an obstacle.
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
               double dt, double now, const std::vector<Obstacle>& obstacles = {});
 
-// The same for massless markers, whose velocity is the grid's: faces in and beside the region of an emitter
-// that is open take its velocity.
+// The same for massless markers, whose velocity is the grid's: faces in and beside the region of an open
+// emitter take its velocity.
 void impose_emitters(MacGrid& u, const Domain& domain, const LiquidSettings& settings, double time,
                      double dt);
 
-// Removes particles inside sinks at `time` and those beyond the domain's open sides. What massless markers
-// take with them is the velocity `u` where they are.
+// Removes particles inside sinks at `time` and those beyond the domain's open sides. Massless markers count
+// with the velocity `u` at their position.
 Exchange drain(Particles& particles, const MacGrid& u, const Domain& domain, const LiquidSettings& settings,
                double time);
 
 // Moves particles from crowded cells to sparse ones deep inside the liquid of the same tile and on the same
 // side of thin solids, one for one: the number of particles, and so the volume, stays as it is. Velocities
-// are taken from `u`. Returns those that were moved.
+// are taken from `u`. Returns the displacements.
 Displaced reseed(Particles& particles, const CellRanges& cells, const Domain& domain,
                  const LiquidSettings& settings, const Field<double>& phi, const Obstacles& obstacles,
                  const MacGrid& u, std::int64_t step);

@@ -12,8 +12,8 @@ namespace flotsam {
 
 namespace {
 
-// The kernel that filling sees particles through, along one axis: a quadratic B-spline, which reaches 1.5
-// cells to each side. Narrower ones show single particles, wider ones swallow sheets and drops.
+// The kernel of the filling along one axis: a quadratic B-spline, which reaches 1.5 cells to each side.
+// Narrower ones show single particles, wider ones swallow sheets and drops.
 constexpr double kernel_reach = 1.5;
 
 double kernel(double t) {  // t in cells
@@ -56,15 +56,15 @@ class DistanceOfFilling {
 
 // Filling of each cell along one axis when the whole domain is full: less than 1 beside a side.
 std::vector<double> full_filling(int cells) {
-    if (cells == 1) return {1.0};  // a slab does not spread across
+    if (cells == 1) return {1.0};  // no spreading across a slab
     std::vector<double> filling(cells);
     for (int i = 0; i < cells; ++i)
         filling[i] = kernel_integral(cells - (i + 0.5)) - kernel_integral(-(i + 0.5));
     return filling;
 }
 
-// The same as spread_volume, for cells that hold many: what all particles of a cell give to each of the 27
-// cells around is summed up, sixteen particles at a time.
+// spread_volume for cells with many particles: sums the contributions of a cell's particles to each of the 27
+// cells around it, sixteen particles at a time.
 Field<float> spread_dense_volume(const Particles& particles, const CellRanges& cells, const Domain& domain,
                                  const std::shared_ptr<const Tiling>& tiling) {
     Field<float> filling(tiling, 0);
@@ -74,7 +74,7 @@ Field<float> spread_dense_volume(const Particles& particles, const CellRanges& c
         for (std::int32_t first = begin; first < end; first += lanes) {
             const int count = std::min(lanes, end - first);
             const Lanes x = load_lanes(particles.position.data() + first, count);
-            const Floats one = first_lanes(count) ? Floats{} + 1.f : Floats{};  // none where there is none
+            const Floats one = first_lanes(count) ? Floats{} + 1.f : Floats{};  // zero in unused lanes
             Floats weight[3][3];
             for (int a = 0; a < 3; ++a) {
                 const Floats s = x[a] * per_h - (float(own[a]) + 0.5f);  // from the cell's centre, in cells
@@ -92,7 +92,7 @@ Field<float> spread_dense_volume(const Particles& particles, const CellRanges& c
         }
         for (int n = 0; n < 27; ++n) {
             const Int3 to = own + Int3{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-            if (!domain.has_cell(to)) continue;  // what lies beyond a side is made up for by full_filling
+            if (!domain.has_cell(to)) continue;  // full_filling makes up for the part beyond a side
             float sum = 0;
             for (int l = 0; l < lanes; ++l) sum += given[n][l];
             *at(to) += share * sum;
@@ -108,7 +108,7 @@ Field<float> spread_volume(const Particles& particles, const CellRanges& cells, 
     if (domain.particles_per_edge > 2) return spread_dense_volume(particles, cells, domain, tiling);
     Field<float> filling(tiling, 0);
     const float share = 1.0f / static_cast<float>(particles_per_cell(domain));
-    // A row of three cells, and one more that gets nothing, is one vector.
+    // A row of three cells and an unused fourth is one vector.
     typedef float CellRow __attribute__((vector_size(4 * sizeof(float))));
     scatter_particles(filling, cells, domain.cells - Int3{1, 1, 1}, [&](std::int64_t i, auto at) {
         const Vec3 x = Vec3(particles.position[i]) / domain.h;
@@ -117,7 +117,7 @@ Field<float> spread_volume(const Particles& particles, const CellRanges& cells, 
         for (int a = 0; a < 3; ++a)
             for (int d = 0; d < 3; ++d) {
                 const int c = own[a] + d - 1;
-                // What lies beyond a side is made up for by full_filling.
+                // full_filling makes up for the part beyond a side.
                 const bool inside = c >= 0 && c < domain.cells[a];
                 weight[a][d] = !inside                ? 0
                                : domain.cells[a] == 1 ? 1
@@ -136,8 +136,7 @@ Field<float> spread_volume(const Particles& particles, const CellRanges& cells, 
     return filling;
 }
 
-// What full_filling is for walls, for walls and solids together: the filling of each cell when all that is
-// open is full.
+// full_filling for walls and solids together: the filling of each cell when all open space is full.
 Field<double> spread_openness(const Field<double>& open_volume, const Domain& domain) {
     Field<double> full = open_volume;
     for (int axis = 0; axis < 3; ++axis) {
@@ -153,9 +152,9 @@ Field<double> spread_openness(const Field<double>& open_volume, const Domain& do
     return full;
 }
 
-// Divides the filling by what is open; where next to nothing is, continues it from the cells around.
+// Divides the filling by that of full open space; where hardly anything is open, extrapolates it.
 void fill_up_beside_solids(Field<float>& filling, const Obstacles& obstacles, const Domain& domain) {
-    constexpr double least_openness = 0.25;  // below it single particles decide
+    constexpr double least_openness = 0.25;  // below it single particles dominate
     const Field<double> full = spread_openness(obstacles.open_volume, domain);
     Field<double> values(filling.shared_tiling(), 0);
     Field<char> known(filling.shared_tiling(), 0);
@@ -164,8 +163,8 @@ void fill_up_beside_solids(Field<float>& filling, const Obstacles& obstacles, co
         values[n] = filling[n] / full[n];
         known[n] = 1;
     });
-    // A cell that a thin solid divides holds particles of both sides: its filling is that of its neighbours
-    // on its side.
+    // A cell that a thin solid divides holds particles of both sides: it takes the mean filling of its
+    // neighbours on its own side.
     const Field<char> whole = known;
     for_each_cell(filling.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
         if (!obstacles.split[n]) return;
@@ -227,7 +226,7 @@ void extend_distance(Field<double>& phi, const Field<char>& trusted, const Domai
     }
 }
 
-// Replaces the distance in cells whose centre no solid covers by that to the nearest sphere. Half a cell's
+// Replaces the distance by that to the nearest sphere, in cells whose centre no solid covers. Half a cell's
 // diagonal is the least radius that leaves no hole where each cell has a particle; the thesis does not say.
 void take_spheres(Field<double>& phi, const Particles& particles, const CellRanges& cells,
                   const Domain& domain, const Obstacles& obstacles) {
@@ -331,8 +330,8 @@ void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& d
                       [&](Int3, std::int64_t n) { phi[n] = std::min(phi[n], -domain.h); });
         return;
     }
-    // In cells. A step far beyond any stable one leaves more behind a light body; filled up with water that
-    // is not there, that raised the energy by 2 %.
+    // The largest bubble, in cells. A step far beyond any stable one leaves larger ones behind a light body;
+    // filling them with water that is not there raised the energy by 2 %.
     constexpr double largest = 4;
     enum : char { unseen, here, outside };
     Field<char> seen(phi.shared_tiling(), unseen);
@@ -347,7 +346,8 @@ void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& d
             for (int side = 0; side < 6; ++side) {
                 const int axis = side / 2;
                 const Int3 beside = pocket[i] + unit(axis) * (side % 2 ? 1 : -1);
-                // At a side of the domain the air outside is not far, nor where no tile is.
+                // A bubble that reaches a side of the domain or a missing tile counts as connected to the air
+                // outside.
                 const std::int64_t n = domain.has_cell(beside) ? phi.tiling().find(beside) : -1;
                 enclosed &= n >= 0 && seen[n] != outside;
                 if (n < 0 || seen[n] != unseen || !air(beside)) continue;
@@ -379,7 +379,7 @@ Field<double> crowding_source(const Surface& surface, const Domain& domain, doub
     // Beyond the deviation that particles at random places would show, crowding is real, and spreads faster:
     // a ball that crosses a tank of 32 cells ten times lowers the level by 1.8 % without this, by 1.1 % with
     // it (`flotsam validate moving-sphere`).
-    const double kernel_squared = 0.55;  // its integral of squares along one axis
+    const double kernel_squared = 0.55;  // integral of the kernel's square along one axis
     const double noise =
         std::sqrt(std::pow(kernel_squared, domain.flat() ? 2 : 3) / particles_per_cell(domain));
     constexpr double haste = 20, fastest = 5;
@@ -387,7 +387,7 @@ Field<double> crowding_source(const Surface& surface, const Domain& domain, doub
     for_each_cell(source.tiling(), domain.cells, [&](Int3, std::int64_t n) {
         const double deviation = surface.filling[n] - 1.0;
         const bool deep =
-            surface.phi[n] < -kernel_reach * domain.h;  // the surface itself does not thin the filling
+            surface.phi[n] < -kernel_reach * domain.h;  // beyond the kernel's reach from the surface
         if (deep || deviation > crowded)
             source[n] = (std::clamp(deviation, -largest_deviation, largest_deviation) +
                          std::clamp(haste * (deviation - noise), 0.0, fastest)) /

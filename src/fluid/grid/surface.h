@@ -1,9 +1,9 @@
-// Where the liquid is: its free surface as a signed distance at cell centres, found from the particles.
+// The liquid's free surface as a signed distance at cell centres, found from the particles.
 //
 // Each particle's volume is spread over the cells around it by a smooth kernel, which gives a filling c
 // between 0 and 1. For a flat surface c is a known function G of the distance to it, whatever the offset
 // against the grid; the distance is therefore G^-1(c), exact for flat surfaces and smooth for others. At
-// walls c is divided by what a full domain would give, so that a level surface stays level up to the wall.
+// walls c is divided by its value in a full domain, so that a level surface stays level up to the wall.
 #pragma once
 
 #include "fluid/grid/obstacles.h"
@@ -16,16 +16,17 @@ struct Surface {
     Field<float> filling;  // c; 1 where particles are as dense as at rest
 };
 
-// Inside obstacles the surface is continued, so that it meets them at whatever angle it has outside; cells
-// that a thin one divides take it from their own side. With `spheres`, outside obstacles it is that of
-// spheres around the particles [Zarifi17 4.5].
+// The surface is extrapolated into obstacles, so that it meets them at the angle it has outside; cells that a
+// thin obstacle divides take it from their own side. With `spheres`, the surface outside obstacles is a union
+// of spheres around the particles [Zarifi17 4.5].
 Surface surface_from_particles(const Particles& particles, const CellRanges& cells, const Domain& domain,
                                std::shared_ptr<const Tiling> tiling,
                                const Obstacles& obstacles = no_obstacles, bool spheres = false);
 
-// Bubbles of a few cells beside solids that no way leads to from the air outside: what a solid has left
-// behind it in a step and no particle has reached yet. They become liquid; a surface without pressure there
-// would hold the solid back. So does every bubble in a closed box that so much liquid fills [m^3].
+// Turns bubbles of a few cells beside solids that are not connected to the air outside into liquid: space
+// that a solid has left behind it in a step and no particle has reached yet. A free surface there would hold
+// the solid back. In a closed box that is full of liquid, of volume `liquid_volume` [m^3], every bubble
+// becomes liquid.
 void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& domain, double liquid_volume);
 
 // Cells that the pressure must act in although the smooth surface misses them: droplets, sheets and films

@@ -11,7 +11,7 @@ namespace flotsam {
 
 namespace {
 
-// Velocity times weight, and weight, of what particles bring to a face.
+// Sums over the particles around a face: velocity times weight, and weight.
 struct FaceSum {
     double momentum = 0, weight = 0;
     FaceSum& operator+=(FaceSum o) {

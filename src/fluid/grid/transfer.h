@@ -1,4 +1,4 @@
-// Momentum between particles and grid.
+// Transfer of velocity between particles and grid.
 #pragma once
 
 #include "fluid/grid/particles.h"

@@ -7,7 +7,8 @@ namespace flotsam {
 void diffuse_velocity(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles, const Domain& domain,
                       double viscosity, double dt) {
     if (viscosity <= 0) return;
-    // Six neighbours: no share of a face's velocity may be more than all of it; half keeps it smooth.
+    // Stability with six neighbours: the shares of a face's velocity may sum to 1 at most; half of that keeps
+    // it smooth.
     const double share_per_time = viscosity / (domain.h * domain.h);
     const int steps = std::max(1, int(std::ceil(12 * share_per_time * dt)));
     const double share = share_per_time * dt / steps;

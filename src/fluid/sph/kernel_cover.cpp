@@ -21,9 +21,9 @@ LayerSum layer_sum(const SphModel& model, double z) {
 }
 
 PlaneCover::PlaneCover(const SphModel& model)
-    // As far as the first layer is felt, whose kernels are covered.
+    // Within this distance particles interact with the first layer, whose kernels are covered.
     : reach_(model.kernel.support() + 0.5 * model.spacing), spacing_(model.spacing) {
-    // The lattice's layers behind a plane at this distance, as far as they are felt.
+    // Distances of the lattice layers behind a plane at this distance, within reach.
     const auto behind = [&](double distance) {
         std::vector<double> layers;
         double z = distance + 0.5 * spacing_;
@@ -83,15 +83,17 @@ double PlaneCover::at(const std::vector<double>& table, double distance) const {
 
 namespace {
 
-// How full a point of a lattice of width 1 is, at a distance from a plane: the share of a hat around it that
-// is behind the plane. With the share of a box, the sum over a lattice would depend on where it lies.
+// Filling of a point of a lattice of width 1, at a distance from a plane: the share of a hat function around
+// it that is behind the plane. With a box function, the sum over a lattice would depend on the lattice's
+// offset.
 double filling(double distance) {
     if (distance <= -1) return 1;
     if (distance >= 1) return 0;
     return distance < 0 ? 1 - 0.5 * (1 + distance) * (1 + distance) : 0.5 * (1 - distance) * (1 - distance);
 }
 
-// What a lattice around a particle finds covered by a plane, and the distance that this means.
+// The share that a plane covers, summed over a lattice around a particle, and its inverse: the distance for a
+// share.
 class CoveredPlane {
   public:
     // weights[n]: of the layer of the lattice at (n - middle) widths.
@@ -106,7 +108,7 @@ class CoveredPlane {
         }
     }
     double distance(double covered) const {
-        // It falls with distance: the first that is not larger.
+        // The share falls with distance: find the first that is not larger.
         const auto found = std::lower_bound(covered_.begin(), covered_.end(), covered, std::greater<>());
         const auto n = int(found - covered_.begin());
         if (n == 0) return -width_ * most_;
@@ -116,7 +118,7 @@ class CoveredPlane {
     }
 
   private:
-    static constexpr int steps = 32;  // of the table in a width
+    static constexpr int steps = 32;  // table entries per width
     double width_;
     int most_ = 0;
     std::vector<double> covered_;
@@ -126,7 +128,7 @@ class CoveredPlane {
 
 SolidCover::SolidCover(const Shape& shape, const Box& bounds, const SphModel& model)
     : spacing_(0.5 * model.spacing), reach_(model.kernel.support() + 0.5 * model.spacing), flat_(model.flat) {
-    // The solid as how full the cells of a fine lattice are, two along each step of the nodes.
+    // The solid as the filling of a fine lattice, two of its cells per node spacing.
     const int room = int(std::ceil(reach_ / spacing_)) + 1;
     const double fine = 0.5 * spacing_;
     for (int axis = 0; axis < 3; ++axis) {
@@ -150,7 +152,7 @@ SolidCover::SolidCover(const Shape& shape, const Box& bounds, const SphModel& mo
             full[place(c)] = float(filling(shape.distance(low_ + Vec3(c) * fine) / fine));
     });
 
-    // Rows of weights along x, around the row's middle.
+    // Rows of kernel weights along x, around the row's middle.
     struct Row {
         int y, z;
         std::vector<float> weight;

@@ -1,8 +1,8 @@
-// How much of a particle's kernel walls and solids cover, where no liquid can be.
+// The share of a particle's kernel that walls and solids cover.
 //
-// Resting liquid is a lattice, so what a wall takes is the layers of the lattice that would be behind it:
-// their sum, not the kernel's integral beyond the wall. The two differ by 3 % of the density in the layer
-// next to a wall. Pressure is so steep that 1 % would be that of twice the depth.
+// Resting liquid is a lattice, so a wall covers the lattice layers that would be behind it: the sum over
+// them, not the kernel's integral beyond the wall. The two differ by 3 % of the density in the layer next to
+// a wall. The equation of state is so stiff that 1 % would be the pressure of twice the depth.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,14 @@
 
 namespace flotsam {
 
-// What a layer of the lattice at a distance z gives to the kernel's sum at a particle, straight above one of
-// its own, and how that changes with z.
+// Contribution of a lattice layer at a distance z to the kernel's sum at a particle straight above one of the
+// layer's, and its derivative with respect to z.
 struct LayerSum {
     double value, slope;
 };
 LayerSum layer_sum(const SphModel& model, double z);
 
-// By a plane at a distance [m], negative behind it.
+// Cover by a plane at a distance [m], negative behind it.
 class PlaneCover {
   public:
     PlaneCover() = default;
@@ -28,11 +28,11 @@ class PlaneCover {
     double reach() const { return reach_; }
     double share(double distance) const { return at(share_, distance); }  // 0 from `reach` on
     double slope(double distance) const { return at(slope_, distance); }  // of the share, <= 0 [1/m]
-    // By the overlap of two planes at right angles, which both would count.
+    // Cover by the overlap of two planes at right angles, which the shares of both contain.
     double overlap(double distance, double other) const;
-    // What the surface must add to the pair forces [Becker09 Eq. 4] so that a lattice beside it stays where
-    // it is under even pressure: an acceleration of rho_0 P / rho^2 times this [1/m]. The first layer gets
-    // none: control forces hold it, and need it to press against the surface.
+    // Force that the surface must add to the pair forces [Becker09 Eq. 4] so that a lattice beside it stays
+    // at rest under uniform pressure: an acceleration of rho_0 P / rho^2 times this [1/m]. The first layer
+    // gets none: control forces hold it, and need it to press against the surface.
     double press(double distance) const { return at(press_, distance); }
 
   private:
@@ -45,8 +45,8 @@ class PlaneCover {
     std::vector<double> share_, slope_, press_, overlap_;
 };
 
-// By a solid, in its coordinates: the distance at which a plane would cover as much. At a flat side that is
-// the distance itself; at an edge, a small ball or a thin shell it is larger.
+// Cover by a solid, in body coordinates: the distance at which a plane would cover as much. At a flat side
+// that is the distance itself; at an edge, a small ball or a thin shell it is larger.
 class SolidCover {
   public:
     SolidCover() = default;
@@ -54,7 +54,7 @@ class SolidCover {
 
     struct Cover {
         double distance;  // the plane's reach or more where nothing is covered [m]
-        Vec3 gradient;    // of it: the way out of the solid
+        Vec3 gradient;    // of the distance: points out of the solid
     };
     Cover at(Vec3 p) const;
     Box bounds() const { return {low_, high_}; }  // nothing is covered outside

@@ -63,8 +63,9 @@ void SphCells::sort(const std::vector<Vec3>& position) {
     order_.resize(count);
     parallel_for(count, 4096,
                  [&](std::int64_t i) { cell_of_particle_[i] = std::int32_t(cell_of(position[i])); });
-    // Counting is a small part of a step and needs no threads. Two places further than they end up: while
-    // particles are dealt out, begin_[c + 1] is the next free place of cell c, and in the end that of c + 1.
+    // Counting sort; a small part of a step, it needs no threads. Counts are stored two places ahead: while
+    // particles are distributed, begin_[c + 1] is the next free place of cell c, and in the end the first of
+    // cell c + 1.
     begin_.assign(rank_.size() * cells_.x + 2, 0);
     for (const std::int32_t cell : cell_of_particle_) ++begin_[cell + 2];
     for (std::size_t n = 2; n < begin_.size(); ++n) begin_[n] += begin_[n - 1];

@@ -1,7 +1,6 @@
-// Which particles are near each other. Cells lie in rows along x, as wide in y and z as the kernel reaches
-// and a quarter of that in x. Rows follow each other along a Z-order curve, cells along their row, and
-// particles in the order of their cells: what is near in space is near in memory, and the particles of a row
-// that one can feel are one run of memory.
+// Neighbour search. Cells lie in rows along x; they are as wide as the kernel's reach in y and z and a
+// quarter of that in x. Rows are sorted along a Z-order curve, cells along their row, and particles by cell:
+// neighbours in space are near in memory, and a particle's neighbours within one row are contiguous.
 #pragma once
 
 #include <array>
@@ -15,26 +14,26 @@ namespace flotsam {
 class SphCells {
   public:
     SphCells() = default;
-    // For particles in [0, size]; those outside count to the nearest cell, which keeps neighbours neighbours.
+    // For particles in [0, size]; those outside belong to the nearest cell, which keeps neighbours together.
     SphCells(Vec3 size, double reach, bool flat);
 
-    // Finds the cell of every particle. order()[n] is the particle that shall be the n-th; within a cell they
-    // stay in the order that they have.
+    // Sorts the particles by cell: order()[n] is the particle for place n. Within a cell their order stays as
+    // it is.
     void sort(const std::vector<Vec3>& position);
     const std::vector<std::int32_t>& order() const { return order_; }
 
     static constexpr int cells_per_reach = 4;
     int row_length() const { return cells_.x; }  // in cells
-    // The first place of a cell in the order; that of the next cell or row ends it.
+    // The first place of a cell in the order; it ends where the next cell or row begins.
     std::int32_t begin(std::int32_t row, int cell) const {
         return begin_[std::int64_t{row} * cells_.x + cell];
     }
-    // Rows beside one whose particles it may feel, only those that come later in y and z: each pair of rows
-    // once. -1 beyond the sides.
+    // The neighbouring rows within reach that come later in y and z, so that each pair of rows occurs once.
+    // -1 beyond the sides.
     static constexpr int most_after = 4;
     const std::array<std::int32_t, most_after>& rows_after(std::int32_t row) const { return after_[row]; }
-    // Rows in groups: no two of a group are, or have after them, the same row. Threads that share a group
-    // never write to the same particle.
+    // Rows in groups (a colouring): within a group, all rows and their rows_after are distinct. Threads that
+    // share a group never write to the same particle.
     const std::vector<std::vector<std::int32_t>>& groups() const { return groups_; }
     std::int64_t cell_of(Vec3 p) const;  // along the curve
 

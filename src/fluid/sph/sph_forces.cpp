@@ -11,20 +11,21 @@ namespace flotsam {
 namespace {
 
 namespace simd = std::experimental;
-// Eight: a run of neighbours is about thirty long, and wider lanes would leave more of them idle.
+// Eight lanes: a run of neighbours is about thirty long, and more lanes would leave more of them idle.
 using Lanes = simd::simd<float, simd::simd_abi::deduce_t<float, 8>>;
 using Ints = simd::rebind_simd_t<int, Lanes>;
 constexpr std::int32_t width = std::int32_t(Lanes::size());
 
 double unit_of(const SphModel& model) { return std::exp2(std::floor(std::log2(model.spacing)) - 19); }
 
-// Places of the order that follow each other, [begin, end).
+// Consecutive places of the order, [begin, end).
 struct Run {
     std::int32_t begin, end;
 };
 
-// Calls body(i, run) for particles i and runs of others: every pair that is near enough is in one of them,
-// once. In an order that does not depend on the threads, and never for one particle from two of them.
+// Calls body(i, runs, count) for each particle i and runs of others; every pair within reach occurs exactly
+// once. The order does not depend on the threads, and no two threads handle the same particle at the same
+// time.
 template <class Body>
 void for_each_run(const SphCells& cells, const Body& body) {
     for (const std::vector<std::int32_t>& group : cells.groups())
@@ -48,8 +49,8 @@ void for_each_run(const SphCells& cells, const Body& body) {
         });
 }
 
-// Adds lanes to numbers in memory; with `rest`, only the first so many, because the next ones may be another
-// thread's.
+// Adds lanes to numbers in memory; with the mask `rest`, only the first ones, because the others may belong
+// to another thread.
 void add(std::vector<float>& column, std::int32_t at, Lanes value) {
     (Lanes(&column[at], simd::element_aligned) + value).copy_to(&column[at], simd::element_aligned);
 }
@@ -64,7 +65,7 @@ Lanes load(const std::vector<float>& column, std::int32_t at) {
     return Lanes(&column[at], simd::element_aligned);
 }
 
-// From particle i to others.
+// Differences of position, of particle i less others.
 class PairDistances {
   public:
     PairDistances(const SphColumns& columns, const SphModel& model)
@@ -85,7 +86,7 @@ class PairDistances {
     float unit_;
 };
 
-// Calls body(at, apart, add) for the lanes of a run. Lanes after its end are put far away, and add skips
+// Calls body(at, apart, add) for the lanes of a run. Lanes after its end get a large distance, and add skips
 // them.
 template <class Body>
 void for_each_lanes(const PairDistances& distances, std::int32_t i, Run run, const Body& body) {
@@ -155,7 +156,8 @@ void sum_kernel(SphColumns& columns, const SphCells& cells, const SphModel& mode
 void find_density(SphLiquid& liquid, SphColumns& columns, const SphCells& cells, const SphModel& model,
                   const std::vector<float>& open) {
     sum_kernel(columns, cells, model);
-    // On the lattice of rest the sum is not quite one; there the density shall be exactly that of rest.
+    // On the rest lattice the sum is not quite one; dividing by it makes the density there exactly the rest
+    // density.
     const double full = model.lattice_sum();
     parallel_for(liquid.count(), 4096, [&](std::int64_t i) {
         liquid.density[i] = float(model.rest_density * columns.sum()[i] / (full * open[i]));  //      [Eq. 2]
@@ -177,7 +179,7 @@ void pair_accelerations(const SphLiquid& liquid, SphColumns& columns, const SphC
     const float inverse_h = float(1 / h), slope = float(3 * model.kernel_mass() * model.kernel.k / h);
     const float viscous = float(2 * model.alpha * h * model.sound_speed);
     const float soft = float(0.01 * h * h);  // delta h^2: keeps pairs that meet from dividing by zero
-    // What is left of 0 / 0 where two are in the same place.
+    // Avoids 0 / 0 where two particles are in the same place.
     const float nearest = 1e-20f;
     for_each_run(cells, [&](std::int32_t i, const Run* runs, int count) {
         const float vx = columns.vx[i], vy = columns.vy[i], vz = columns.vz[i];
@@ -188,7 +190,7 @@ void pair_accelerations(const SphLiquid& liquid, SphColumns& columns, const SphC
                 const Lanes distance = simd::sqrt(simd::max(apart.squared, Lanes(nearest)));
                 const Lanes q = distance * inverse_h;
                 const Lanes a = simd::max(2 - q, Lanes(0.f)), b = simd::max(1 - q, Lanes(0.f));
-                // Eq. 4 and 5 over one denominator: a division takes as long as the rest.
+                // Eq. 4 and 5 over a common denominator: a division takes as long as the rest.
                 const Lanes approach = (vx - load(columns.vx, at)) * apart.x +
                                        (vy - load(columns.vy, at)) * apart.y +
                                        (vz - load(columns.vz, at)) * apart.z;

@@ -1,4 +1,4 @@
-// A liquid made of particles alone: what it is and where it is, plain data.
+// An SPH liquid, made of particles alone: its state and its model, plain data.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace flotsam {
 
-// Every particle stands for the same mass. In the order of the cells they were in when last sorted.
+// All particles have the same mass. They are in the order of the last sort by cell.
 struct SphLiquid {
     // Double: in a step of 0.1 ms slow liquid moves by less than single precision resolves.
     std::vector<Vec3> position;   // [m]
     std::vector<Vec3f> velocity;  // half a step behind the position, as leapfrog has it [m/s]
-    std::vector<float> density;   // as the last forces saw it, before the last move [kg/m^3]
+    std::vector<float> density;   // at the last force computation, before the last move [kg/m^3]
 
     std::int64_t count() const { return std::int64_t(position.size()); }
     void visit_state(StateVisitor& visit);
 };
 
-// What the equations need besides the state; constant during a run.
+// Parameters of the equations; constant during a run.
 struct SphModel {
-    bool flat = false;         // kernels of the plane
+    bool flat = false;         // 2D kernels
     double spacing = 1;        // between particles where the liquid rests; their diameter [m]
     double rest_density = 1;   // rho_0 [kg/m^3]
     double particle_mass = 1;  // [kg]; in a slab: of its thickness
-    double depth = 1;          // of a slab; 1 in space, where it plays no part [m]
+    double depth = 1;          // of a slab; 1 and without effect in 3D [m]
     double sound_speed = 1;    // c_s [m/s]
     double alpha = 0.1;        // of the artificial viscosity
     CubicSpline kernel;
@@ -36,7 +36,7 @@ struct SphModel {
     // In the plane the kernel is per area, and so are mass and volume in sums with it.
     double kernel_mass() const { return particle_mass / depth; }
     double kernel_volume() const { return kernel_mass() / rest_density; }
-    // The kernel's sum of volumes at a particle of the lattice that liquid rests on: nearly 1.
+    // The kernel's sum of volumes at a particle of the rest lattice: nearly 1.
     double lattice_sum() const;
 };
 

@@ -9,8 +9,8 @@ namespace flotsam {
 
 std::vector<double> resting_column(int layers, const SphModel& model, const PlaneCover& floor,
                                    double gravity) {
-    // The method's own equations in one dimension, with friction, from the lattice on. Tables, because the
-    // sums over layers take long.
+    // Integrates the method's own equations in one dimension, with damping, from the lattice to equilibrium.
+    // The sums over layers take long and are tabulated.
     const double s = model.spacing, reach = model.kernel.support(), full = model.lattice_sum();
     constexpr int entries = 1024;
     std::vector<LayerSum> table;
@@ -25,7 +25,7 @@ std::vector<double> resting_column(int layers, const SphModel& model, const Plan
     std::vector<double> y(layers), v(layers), term(layers), open(layers);  // term: P / rho^2 over open
     for (int n = 0; n < layers; ++n) y[n] = (n + 0.5) * s;
     const double dt = 0.2 * model.kernel.h / model.sound_speed;
-    // As strong as stops the slowest way to swing, with a wave four columns long, in one period.
+    // Damping that stops the slowest mode, with a wave four columns long, in one period.
     const double slowest = 0.5 * std::numbers::pi * model.sound_speed / (layers * s);
     const double kept = std::exp(-2 * slowest * dt);
     for (int step = 0; step < 100 * layers; ++step) {
@@ -52,14 +52,14 @@ std::vector<double> resting_column(int layers, const SphModel& model, const Plan
 
 namespace {
 
-// The axis that gravity is along, if it is along one.
+// The axis that gravity is parallel to, if any.
 std::optional<int> axis_of(Vec3 gravity, bool flat) {
     for (int axis = 0; axis < (flat ? 2 : 3); ++axis)
         if (gravity[axis] != 0 && std::abs(gravity[axis]) == length(gravity)) return axis;
     return {};
 }
 
-// Layers of particles that stand on a closed side of the domain; none where a fill does not.
+// Heights of the layers of a fill that stands on a closed side of the domain; empty for other fills.
 std::vector<double> standing_layers(const Fill& fill, const Domain& domain, const SphModel& model,
                                     const PlaneCover& floor, Vec3 gravity) {
     const std::optional<int> axis = axis_of(gravity, domain.flat());

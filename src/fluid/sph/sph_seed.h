@@ -7,13 +7,14 @@
 
 namespace flotsam {
 
-// Where the layers of a column of liquid come to rest over a closed floor: their distances from it [m].
+// Equilibrium distances of the layers of a liquid column from a closed floor [m].
 std::vector<double> resting_column(int layers, const SphModel& model, const PlaneCover& floor,
                                    double gravity);
 
-// On a lattice, which is how they lie at rest: jitter would be noise in the pressure. Where fills overlap,
-// the first one counts. Liquid that stands on a closed side of the domain, with gravity along an axis, starts
-// as its own weight has compressed it: otherwise it would fall into that state and ring for seconds.
+// Seeds particles on the lattice of liquid at rest: jitter would be noise in the pressure. Where fills
+// overlap, the first one counts. Liquid that stands on a closed side of the domain, with gravity along an
+// axis, starts compressed by its own weight: otherwise it would fall into that state and oscillate for
+// seconds.
 SphLiquid seed_sph(const Domain& domain, const LiquidSettings& settings, const SphModel& model,
                    const PlaneCover& floor, Vec3 gravity);
 
@@ -21,9 +22,10 @@ struct SphExchange {
     std::int64_t count = 0;
     Vec3 velocity_sum;  // of the particles concerned [m/s]
 };
-// Adds what enters through emitters between `time` and `time + dt`: a lattice travels with the emitter's
-// velocity, and every point that comes into its region becomes a particle unless one is there already.
-// Particles inside the region take the emitter's velocity. With dt = 0: what is there when it opens.
+// Adds the particles that enter through emitters between `time` and `time + dt`: a lattice travels with the
+// emitter's velocity, and every point that comes into its region becomes a particle unless one is there
+// already. Particles inside the region take the emitter's velocity. With dt = 0: fills the emitters that are
+// open at the start.
 SphExchange emit_sph(SphLiquid& liquid, const LiquidSettings& settings, const Domain& domain,
                      const SphModel& model, double time, double dt);
 // Removes particles inside sinks at `time` and beyond the domain's open sides.

@@ -1,4 +1,4 @@
-// What a scene can choose about a liquid made of particles alone.
+// A scene's settings of an SPH liquid.
 #pragma once
 
 namespace flotsam {

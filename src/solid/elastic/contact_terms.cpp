@@ -8,8 +8,8 @@ namespace flotsam {
 
 namespace {
 
-// Sliding up to this speed counts as sticking [m/s]: a node that is held needs to give way a little, for the
-// force that holds it to be known.
+// Sliding up to this speed counts as sticking [m/s]: static friction needs a little sliding for its force to
+// be determined.
 constexpr double sticking_speed = 1e-3;
 
 }  // namespace
@@ -28,7 +28,7 @@ double sliding_speed(const ElasticContact& c, std::span<const Vec3> v) {
     return std::hypot(a, b);
 }
 
-// Of friction that pulls with one newton second.
+// Damper that stands for a friction impulse of one newton second.
 double damper_at(double speed) { return 1 / std::max(speed, sticking_speed); }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t grain = 1024;
 
-// Which elements add up to each node and each block of the matrix, in the elements' order: sums are gathered
-// by whoever owns them, so that no two threads write to one place and the order never changes.
+// Finds the element entries that sum to each node and each block of the matrix, in the elements' order. Each
+// sum is gathered by one thread, so that no two threads write to one place and the order never changes.
 void find_pattern(ElasticMesh& mesh) {
     const std::size_t nodes = mesh.rest.nodes.size();
     const std::vector<Tet>& tets = mesh.rest.tets;

@@ -12,7 +12,7 @@ namespace flotsam {
 
 namespace {
 
-// Two directions across a normal.
+// Two directions perpendicular to a normal.
 std::array<Vec3, 2> across(Vec3 n) {
     const Vec3 axis = std::abs(n.x) < 0.7 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
     const Vec3 first = cross(n, axis) / length(cross(n, axis));
@@ -26,7 +26,7 @@ struct Side {
     std::array<double, 3> weight{};
     int partner_block = -1;  // of a rigid body: its velocity; the next one is its spin
     Vec3 arm;                // from its centre
-    Vec3 velocity;           // of what moves as told
+    Vec3 velocity;           // of a side with prescribed motion
 
     static Side of_node(int block) {
         Side s;
@@ -62,7 +62,8 @@ ElasticContact make_contact(const Side& a, const Side& b, Vec3 normal, double ga
     return c;
 }
 
-// Where the straight way from p by `way` first meets a surface given by its distance; the share of the way.
+// Sphere tracing: the share of the straight path from p to p + way at which it first meets a surface given by
+// its distance.
 template <class Distance>
 std::optional<double> first_meeting(const Distance& distance, Vec3 p, Vec3 way, double least) {
     const double whole = length(way);
@@ -84,18 +85,18 @@ bool meet(const Box& a, const Box& b) {
     return true;
 }
 
-// What is needed of an elastic body to meet others.
+// An elastic body prepared for the contact search.
 struct ReadyBody {
     const ElasticBody* body;
     int first;  // block of its first node
     Box box;
-    double reach;                          // how far a node may come within the step
-    double slack;                          // nearer than this is a contact to reckon with, whatever the speed
+    double reach;                          // how far a node may move within the step
+    double slack;                          // closer than this is a possible contact, whatever the speed
     std::unique_ptr<MeshSurface> surface;  // built when something comes near
 
     Vec3 way(int n, Vec3 gravity, double dt) const { return (body->velocity[n] + gravity * dt) * dt; }
-    // Stiff against the body and against its inertia: pressed by its own stress or thrown at full speed, a
-    // node comes in by a small share of an edge, or of its way in a step.
+    // Stiff compared with the body and with its inertia: pressed by its own stress, a node penetrates by a
+    // small share of an edge; thrown at full speed, by a small share of its path in a step.
     double stiffness(int n, double dt) const {
         const ElasticMesh& m = *body->mesh;
         const double area = std::max(m.skin_area[n], 0.25 * m.edge * m.edge);
@@ -116,8 +117,9 @@ struct ReadyBody {
     }
 };
 
-// Where a point that moves by `way` meets the surface of a body, to which `near` is the nearest place now.
-// False when it does not come that far; else `near` is the place and `gap` how far away along its normal.
+// Where a point that moves by `way` meets the surface of a body; on entry `near` is the nearest place now.
+// Returns false when the point does not reach the surface; else `near` is where it does and `gap` the
+// distance along the normal there.
 bool meet_surface(const MeshSurface& surface, Vec3 point, Vec3 way, double slack, double least,
                   MeshSurface::Nearest& near, double& gap) {
     gap = near.distance;
@@ -130,13 +132,13 @@ bool meet_surface(const MeshSurface& surface, Vec3 point, Vec3 way, double slack
     return true;
 }
 
-// What can meet within a step, and how contacts are found among it.
+// The bodies and obstacles of a step, prepared for finding contacts between them.
 struct ContactSearch {
     const std::vector<RigidPartner>& partners;
     const ContactScene& scene;
     double dt;
     int blocks = 0;      // of all nodes; those of partners follow
-    double fastest = 0;  // of obstacles [m/s]
+    double fastest = 0;  // largest speed of an obstacle [m/s]
     std::vector<ReadyBody> ready{};
     std::vector<Box> obstacle_box{};
 
@@ -165,7 +167,7 @@ void ContactSearch::prepare(const std::vector<ElasticBody>& bodies) {
         blocks += int(body.position.size());
         ready.push_back(std::move(r));
     }
-    // Surfaces of bodies that something else than a wall comes near to.
+    // Only bodies near an obstacle or another body need their surfaces.
     for (std::size_t b = 0; b < ready.size(); ++b) {
         bool near = false;
         const Box own = reached_by(ready[b]);
@@ -278,7 +280,7 @@ std::vector<ElasticContact> find_contacts(const std::vector<ElasticBody>& bodies
     search.prepare(bodies);
     std::vector<ElasticContact> all;
     for (std::size_t b = 0; b < bodies.size(); ++b) {
-        // Inner nodes too: those of a body that is pressed flat could come out on the far side.
+        // Inner nodes too: when a body is pressed flat, they could come out on the far side.
         std::vector<std::vector<ElasticContact>> found(bodies[b].position.size());
         parallel_for(std::ssize(found), 64, [&](std::int64_t i) {
             search.meet_walls(b, int(i), found[i]);
@@ -286,7 +288,7 @@ std::vector<ElasticContact> find_contacts(const std::vector<ElasticBody>& bodies
             search.meet_bodies(b, int(i), found[i]);
         });
         for (std::vector<ElasticContact>& list : found) all.insert(all.end(), list.begin(), list.end());
-        search.meet_corners(b, all);  // those that poke between the nodes
+        search.meet_corners(b, all);  // obstacles' corners may poke between the nodes
     }
     return all;
 }

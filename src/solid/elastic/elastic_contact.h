@@ -25,14 +25,14 @@ struct RigidPartner {
 struct ElasticContact {
     BlockRow normal;                    // gap rate = normal . velocities + drift
     double gap = 0;                     // now [m]
-    double drift = 0;                   // by what moves on its own [m/s]
+    double drift = 0;                   // gap rate due to prescribed motion [m/s]
     double stiffness = 0;               // [N/m]
     std::array<BlockRow, 2> tangent{};  // sliding = tangent . velocities + slide
     std::array<double, 2> slide{};      // [m/s]
     double friction = 0;
 };
 
-// What is not elastic and can be touched: moves as told, or is a partner.
+// An obstacle that is not elastic: its motion is prescribed, or it is a partner.
 struct ContactObstacle {
     ShapePtr shape;  // in body coordinates
     Pose pose;
@@ -43,10 +43,10 @@ struct ContactObstacle {
     int partner = -1;  // number of the RigidPartner, or -1
 };
 
-// Contacts that can come about within `dt`: of nodes with the closed sides of a box, with obstacles and with
-// each other's surfaces, and of the obstacles' corners with the bodies' surfaces. A node on its way is
-// followed, so that it finds what it would fly through. A body does not meet itself.
-// Blocks are numbered as ElasticStepper does: nodes body after body, then two blocks for each partner.
+// Contacts that can occur within `dt`: of nodes with the closed sides of a box, with obstacles and with each
+// other's surfaces, and of the obstacles' corners with the bodies' surfaces. The path of a node is traced, so
+// that it finds surfaces that it would pass through. A body does not meet itself. Blocks are numbered as
+// ElasticStepper does: nodes body after body, then two blocks for each partner.
 struct ContactScene {
     Box sides;
     std::array<bool, 6> closed{};  // low x, high x, low y, ...

@@ -14,15 +14,15 @@ namespace {
 constexpr std::int64_t grain = 512;
 // Rounds beyond Newton's in which contacts may still open and close.
 constexpr int contact_rounds = 4;
-// Halvings of a round's way at most.
+// Largest number of step halvings in a round's line search.
 constexpr int most_halvings = 12;
-// Change of a node's way from one round to the next that is not to be the last one, in edges.
+// A round that moves a node by more than this must not be the last one, in edges.
 constexpr double most_jump = 0.1;
 
-// How a body moves as a whole: about the axes that nothing holds.
+// The rigid part of a body's motion, with the rotations that no pin prevents.
 struct WholeMotion {
     Vec3 center, velocity, momentum, spin;  // angular momentum about the centre
-    Mat3 inverse_inertia;                   // zero about axes that are held
+    Mat3 inverse_inertia;                   // zero for rotations that pins prevent
 };
 
 bool turns_about(unsigned held, int axis) { return !(held & ~(1u << axis)); }
@@ -71,8 +71,8 @@ void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProp
             parallel_for(std::ssize(x), grain, [&](std::int64_t n) { x[n] += dt * imposed[n]; });
             continue;
         }
-        // What turns goes round, and its velocity with it: along straight lines a light body that spins fast
-        // would grow without bounds.
+        // Rotate positions and velocities: along straight lines a light body that spins fast would grow
+        // without bounds.
         const Rotation turn = rotation_by(whole.spin * dt);
         const Vec3 center = whole.center + dt * whole.velocity;
         parallel_for(std::ssize(x), grain, [&](std::int64_t n) {
@@ -80,7 +80,7 @@ void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProp
             x[n] = center + turn * (arm + dt * (own - cross(whole.spin, arm)));
             v[n] = whole.velocity + turn * (v[n] - whole.velocity);
         });
-        // It keeps its angular momentum, also where that is not along the axis.
+        // Restore the angular momentum, which need not be parallel to the axis of rotation.
         const WholeMotion turned = whole_motion(*body.mesh, x, v, held);
         const Vec3 faster = turned.inverse_inertia * (whole.momentum - turned.momentum);
         parallel_for(std::ssize(x), grain, [&](std::int64_t n) { v[n] += cross(faster, x[n] - center); });
@@ -120,7 +120,7 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
         tolerance_ = std::min(tolerance_, properties[b]->newton_tolerance);
         most_ = std::max(most_, properties[b]->newton_steps);
         before_.insert(before_.end(), own.velocity.begin(), own.velocity.end());
-        // The trapezoidal rule's forces are linear about the velocity that there was.
+        // The trapezoidal rule linearizes forces about the previous velocity.
         v_.resize(nodes_);
         if (own.midpoint)
             std::copy(own.velocity.begin(), own.velocity.end(), v_.begin() + std::ptrdiff_t(own.first));
@@ -134,7 +134,7 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
         }
     contacts_ = std::move(contacts);
     friction_ = friction_at_start(contacts_, dt);
-    // Newton's method begins with the contacts that there would be if nothing changed its velocity.
+    // Newton's method begins with the contacts that unchanged velocities would cause.
     impulse_.clear();
     descent_.resize(v_.size());
 }
@@ -148,7 +148,7 @@ void ElasticEquation::find_turning(Body& s) const {
         return sum;
     };
     for (int axis = 0; axis < 3; ++axis) {
-        if (!turns_about(held, axis)) continue;  // it moves what is held
+        if (!turns_about(held, axis)) continue;  // this rotation would move held nodes
         const Vec3 rate(unit(axis));
         std::vector<Vec3> mode(s.start.size());
         for (std::size_t n = 0; n < mode.size(); ++n) mode[n] = cross(rate, s.start[n] - center);
@@ -156,7 +156,7 @@ void ElasticEquation::find_turning(Body& s) const {
             const double share = product(s.turning.momentum[k], mode);
             for (std::size_t n = 0; n < mode.size(); ++n) mode[n] -= share * s.turning.mode[k][n];
         }
-        // What turns is slowed down with all the rest.
+        // Mass damping slows rotations, too.
         const double slowed = 1 + s.late * dt_ * s.mesh->material.mass_damping;
         std::vector<Vec3> momentum = mode;
         for (std::size_t n = 0; n < mode.size(); ++n) momentum[n] *= s.mesh->mass[n] * slowed;
@@ -168,7 +168,7 @@ void ElasticEquation::find_turning(Body& s) const {
     }
 }
 
-// Where forces are asked for: where it goes, turned back by as much as it turns on the way (drift).
+// Forces are evaluated at the predicted positions, rotated back by the step's own rotation (drift).
 void ElasticEquation::place(Body& s, std::span<const Vec3> v) const {
     const double reach = s.reach, late = s.late;
     const bool damps = s.mesh->material.stiffness_damping > 0;
@@ -192,7 +192,7 @@ void ElasticEquation::place(Body& s, std::span<const Vec3> v) const {
     }
 }
 
-// K of the step's beginning times the velocity that it damps.
+// K at the start of the step times the velocity that it damps.
 std::vector<Vec3> ElasticEquation::damped(Body& s) const {
     std::vector<Vec3> result(s.damps.size());
     if (result.empty()) return result;
@@ -254,13 +254,13 @@ bool ElasticEquation::linearize(bool elasticity) {
         descent_[nodes_ + 2 * p] = partner.mass * (partner.free.velocity - v_[nodes_ + 2 * p]);
         descent_[nodes_ + 2 * p + 1] = partner.inertia * (partner.free.spin - v_[nodes_ + 2 * p + 1]);
     }
-    // In the first round v is no more than a beginning: contacts are those of the velocity that there was.
+    // In the first round v is only an initial guess: contacts follow from the previous velocity.
     const std::vector<Vec3>& towards = rounds_ == 1 ? before_ : v_;
     last_push_ = std::move(contact_push_);
     contact_push_.assign(descent_.size(), {});
     std::vector<BlockRow> rows =
         linearize_contacts(contacts_, towards, towards, dt_, friction_, contact_push_);
-    // The springs' forces are linear: what they are at v follows from what they are at `towards`.
+    // The springs are linear: their forces at v follow from those at `towards`.
     for (const BlockRow& row : rows) {
         double change = 0;
         for (int k = 0; k < row.count; ++k)
@@ -277,7 +277,8 @@ bool ElasticEquation::linearize(bool elasticity) {
     std::erase_if(rows, [](const BlockRow& row) { return row.stiffness == 0; });
     for (Body& s : bodies_) {
         const bool turns = !s.turning.mode.empty();
-        // Contacts may turn a body: they stay beside a matrix that may not.
+        // Contacts may turn a body, so their rows cannot join a matrix whose rotations are replaced by pure
+        // inertia.
         if (!turns) rows = absorb(std::move(rows), int(s.first), s.matrix);
         system_.parts.push_back({&s.matrix, s.preconditioner.get(), s.at, turns ? &s.turning : nullptr});
     }
@@ -343,7 +344,7 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
     }
     double share = 1;
     if (!impulse_.empty()) {
-        // Along the way the impulses change from what they were to what they are: half of a square.
+        // Along the step the impulses change linearly, so their work is quadratic.
         double at_start = 0, change = 0, slope = 0;
         for (std::size_t n = 0; n < nodes_; ++n) {
             at_start += dot(impulse_[n], way[n]);
@@ -355,7 +356,7 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
         std::vector<Vec3> trial = v;
         for (int halving = 0; halving < most_halvings; ++halving) {
             const double given = share * (at_start + 0.5 * share * change);
-            // What rounding leaves of two large numbers is no fall and no rise.
+            // The last term ignores rounding errors in the difference of two large numbers.
             if (energy(trial) - given <= before - 1e-4 * share * slope + 1e-12 * std::abs(before)) break;
             share *= 0.5;
             for (std::size_t n = 0; n < v.size(); ++n) trial[n] = v_[n] + share * way[n];
@@ -371,9 +372,10 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
                                   return length(way[n]);
                               });
     v_ = std::move(v);
-    // The first round goes from rest: how far says nothing, and where it is the only one it is all there is.
+    // The first round starts from rest, so its length says nothing about convergence; a single round counts
+    // as settled.
     settled_ = correction < most_jump || (rounds_ == 1 && most_ == 1);
-    // Pressing forces while nodes still jump are not those that rub.
+    // Normal forces found while nodes still jump must not enter friction.
     bool again = share < 1 || (settled_ && update_friction(contacts_, v_, dt_, friction_));
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const bool closed = gap_at_end(contacts_[i], v_, dt_) < 0;
@@ -390,7 +392,7 @@ void ElasticEquation::add_factors(const Body& s, std::vector<BlockRow>& factors)
     const ElasticMaterial& material = s.mesh->material;
     const double weight = dt_ * (elasticity_ ? s.reach : 0) + dt_ * s.late * material.stiffness_damping;
     if (weight == 0) return;
-    // The strain's six numbers, and L with L^T L = A_Psi [Eq. 3.43, 5.38].
+    // The six components of the strain, and L with L^T L = A_Psi [Eq. 3.43, 5.38].
     constexpr std::pair<int, int> places[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
     Eigen::Matrix<double, 6, 6> psi = 4 * material.mu() * Eigen::Matrix<double, 6, 6>::Identity();
     psi.topLeftCorner<3, 3>().setConstant(material.lambda());
@@ -465,7 +467,7 @@ std::vector<Mat3> ElasticEquation::own_blocks() const {
 // The inverse of S on the body's rigid motions about `center`.
 SixBySix<double> ElasticEquation::rigid_compliance(const Body& s, Vec3 center) const {
     using Matrix = Eigen::Matrix<double, 6, 6>;
-    const auto mode = [&](int n) {  // columns: what each rigid motion does to a node
+    const auto mode = [&](int n) {  // columns: a node's velocity in each rigid motion
         Eigen::Matrix<double, 3, 6> m = Eigen::Matrix<double, 3, 6>::Zero();
         const Vec3 r = s.at[n] - center;
         m << 1, 0, 0, 0, r.z, -r.y, 0, 1, 0, -r.z, 0, r.x, 0, 0, 1, r.y, -r.x, 0;

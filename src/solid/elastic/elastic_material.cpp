@@ -80,13 +80,13 @@ Decomposition decompose(const Matrix& f) {
     const auto image = [&](const Vector& v) { return Vector{dot(f[0], v), dot(f[1], v), dot(f[2], v)}; };
     const Vector first = image(d.v[0]), second = image(d.v[1]), third = image(d.v[2]);
     const Lanes first_length = dot(first, first).sqrt();
-    // A body that is a single point has no direction of its own.
+    // An element collapsed to a point has no direction of its own.
     d.u[0] = select(first_length > 1e-150, scaled(first, 1 / (first_length + 1e-300)), d.v[0]);
     const Lanes along = dot(d.u[0], second);
     Vector rest;
     for (int k = 0; k < 3; ++k) rest[k] = second[k] - along * d.u[0][k];
     const Lanes rest_length = dot(rest, rest).sqrt();
-    // Of a line: any direction across it.
+    // For an element collapsed to a line: any perpendicular direction.
     const Mask not_x = d.u[0][0].abs() < 0.7;
     const Vector axis = select(not_x, {Lanes::Constant(1), Lanes::Zero(), Lanes::Zero()},
                                {Lanes::Zero(), Lanes::Constant(1), Lanes::Zero()});
@@ -124,8 +124,8 @@ Response respond(const Vector& s, const ElasticMaterial& material) {
                 r.p[i] = 2 * mu * e + lambda * trace;
                 for (int j = 0; j < 3; ++j) r.stretch[i][j] = Lanes::Constant(lambda + (i == j ? 2 * mu : 0));
                 const auto [a, b] = others(i);
-                // Flat elements would divide by nothing; they are pressed, and what presses them has no
-                // resistance against twisting: the number is negative there and left out.
+                // The bound avoids division by zero for flat elements. These are compressed and do not resist
+                // twisting: the number is negative there and left out.
                 r.twist[i] = (2 * mu * (s[a] + s[b] - 2) + 2 * lambda * trace) / (s[a] + s[b]).max(1e-8);
                 r.shear[i] = Lanes::Constant(2 * mu);
             }
@@ -135,7 +135,7 @@ Response respond(const Vector& s, const ElasticMaterial& material) {
             const double m = 4.0 / 3 * mu, l = lambda + 5.0 / 6 * mu, alpha = 1 + 0.75 * m / l;
             const Lanes square = s[0] * s[0] + s[1] * s[1] + s[2] * s[2], volume = s[0] * s[1] * s[2];
             const Lanes excess = volume - alpha, soft = 1 / (square + 1);
-            // Zero at rest, where the logarithm is that of 4.
+            // Zero at rest, where square + 1 is 4.
             r.energy = 0.5 * m * (square - 3) + 0.5 * l * excess * excess -
                        0.5 * m * ((square + 1) / 4).log() - 0.5 * l * (1 - alpha) * (1 - alpha);
             for (int i = 0; i < 3; ++i) {
@@ -143,7 +143,7 @@ Response respond(const Vector& s, const ElasticMaterial& material) {
                 r.p[i] = m * s[i] * (1 - soft) + l * excess * s[a] * s[b];
                 r.stretch[i][i] =
                     m * (1 - soft) + 2 * m * soft * soft * s[i] * s[i] + l * s[a] * s[a] * s[b] * s[b];
-                // Of the pair (a, b), whose third is i.
+                // For the pair (a, b); i is the third axis.
                 r.stretch[a][b] = r.stretch[b][a] =
                     2 * m * soft * soft * s[a] * s[b] + l * s[i] * (2 * volume - alpha);
                 r.twist[i] = m * (1 - soft) + l * excess * s[i];
@@ -170,7 +170,7 @@ Response respond(const Vector& s, const ElasticMaterial& material) {
     return r;
 }
 
-// Without the directions of negative stiffness.
+// Removes the directions of negative stiffness.
 void make_definite(Response& r, bool stretch_too) {
     for (int k = 0; k < 3; ++k) {
         r.twist[k] = r.twist[k].max(0.0);
@@ -197,7 +197,7 @@ Matrix gradients(const ElementBatch& batch) {
 }
 
 Matrix deformation(const ElementBatch& batch, const Matrix& g, const std::vector<Vec3>& x) {
-    Matrix edge;  // of nodes 1 to 3 against node 0 [Zarifi17 Eq. 3.31]
+    Matrix edge;  // from node 0 to nodes 1 to 3 [Zarifi17 Eq. 3.31]
     for (int lane = 0; lane < ElementBatch::lanes; ++lane) {
         const Vec3 first = x[batch.node[0][lane]];
         for (int a = 0; a < 3; ++a) {
@@ -225,7 +225,7 @@ void evaluate(const ElementBatch& batch, const ElasticMaterial& material, const 
     Matrix f = deformation(batch, g, x);
     Decomposition d;
     Response r;
-    Matrix p;  // in the axes u and v: its diagonal, but for the linear model, which knows no such axes
+    Matrix p;  // stress in the axes u and v: diagonal except for the linear model, which has no such axes
     for (Vector& row : p) row = {Lanes::Zero(), Lanes::Zero(), Lanes::Zero()};
     if (material.model == ElasticModel::linear) {
         // Strain (F + F^T) / 2 - 1, stress 2 mu strain + lambda trace [Zarifi17 Eq. 3.3, 3.8].
@@ -267,7 +267,7 @@ void evaluate(const ElementBatch& batch, const ElasticMaterial& material, const 
     if (wanted.definite)
         make_definite(r, material.model == ElasticModel::neo_hookean ||
                              material.model == ElasticModel::st_venant_kirchhoff);
-    // dP_ij by dF_ij and by dF_ji of the pair without axis k.
+    // dP_ij / dF_ij and dP_ij / dF_ji for the pair without axis k.
     Vector same, swapped;
     for (int k = 0; k < 3; ++k) {
         same[k] = 0.5 * volume * (r.shear[k] + r.twist[k]);
@@ -401,7 +401,7 @@ Mat3 cauchy_stress(const Mat3& f, const ElasticMaterial& material) {
     const Response r = respond(d.s, material);
     Vector principal;
     for (int k = 0; k < 3; ++k) {
-        // P F^T / det F; of an element that is flat the stress has no bound.
+        // P F^T / det F, bounded because the stress of a flat element is infinite.
         const Lanes area = d.s[(k + 1) % 3] * d.s[(k + 2) % 3];
         principal[k] = r.p[k] / (area.abs() < 1e-6).select(Lanes::Constant(1e-6), area);
     }

@@ -1,4 +1,4 @@
-// What elastic bodies are made of: energy, stress and stiffness of tetrahedra.
+// Elastic materials: energy, stress and stiffness of tetrahedra.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ struct ElasticMaterial {
     double mu() const { return young / (2 * (1 + poisson)); }                                // [Eq. 3.10]
 };
 
-// Eight tetrahedra beside each other, number by number: the compiler does them in one go. The last ones of
-// the last batch are copies without volume.
+// Eight tetrahedra as a structure of arrays, so that the compiler vectorizes over them. Unused lanes of the
+// last batch are copies without volume.
 struct ElementBatch {
     static constexpr int lanes = 8;
     using Lane = std::array<double, lanes>;
@@ -46,9 +46,9 @@ struct ElementForces {
     std::array<Vec3, 4> force;  // on its nodes [N]
 };
 
-// What is wanted of all elements where the nodes are; null for what is not. Stiffness is the derivative of
-// minus the force. `definite` leaves out directions in which an element would rather give way: with them the
-// matrix may have no descent direction, without them it is positive semi-definite.
+// The results wanted for all elements; null for those that are not. Stiffness is the derivative of minus the
+// force. `definite` leaves out directions of negative stiffness: with them the matrix may give no descent
+// direction, without them it is positive semi-definite.
 struct ElementResults {
     std::vector<double>* energy = nullptr;  // [J]
     std::vector<ElementForces>* forces = nullptr;
@@ -58,11 +58,11 @@ struct ElementResults {
 void evaluate_elements(const std::vector<ElementBatch>& batches, const ElasticMaterial& material,
                        const std::vector<Vec3>& position, const ElementResults& results);
 
-// How a tetrahedron is deformed: F = D_s inverse(D_m) [Zarifi17 3.5.2].
+// Deformation gradient of a tetrahedron: F = D_s inverse(D_m) [Zarifi17 3.5.2].
 Mat3 deformation_gradient(const ElementBatch& batch, int lane, const std::vector<Vec3>& position);
 // The nearest rotation to a matrix, also to one that is flat or inside out.
 Mat3 nearest_rotation(const Mat3& f);
-// Force per area of the deformed body [Pa]: what pictures and files show of stress [Zarifi17 Eq. 3.6].
+// Force per area of the deformed body [Pa]: the stress in pictures and files [Zarifi17 Eq. 3.6].
 Mat3 cauchy_stress(const Mat3& f, const ElasticMaterial& material);
 
 }  // namespace flotsam

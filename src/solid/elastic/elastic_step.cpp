@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t grain = 512;
 
-// A body's share of a step: unknown is the velocity v with which nodes go from x to x + h v.
+// A body's share of a step: the unknown is the velocity v that moves nodes from x to x + h v.
 struct Share {
     const ElasticMesh* mesh;
     const ElasticProperties* properties;
@@ -21,23 +21,22 @@ struct Share {
     std::vector<Vec3> force;            // from outside
     std::vector<unsigned char> held;
     double h = 0;           // [s]
-    double weight = 1;      // of this body's energy among the others'
+    double weight = 1;      // of this body's energy in the sum over bodies
     double inertia = 1;     // 0: no masses
     bool definite = true;   // leave out directions of negative stiffness
     std::size_t first = 0;  // its first block among the unknowns
 
-    std::vector<Vec3> at;  // x + h v where energy was last asked for
+    std::vector<Vec3> at;  // x + h v where the energy was last evaluated
     std::vector<double> energies;
     std::vector<ElementForces> element_forces;
     std::vector<ElementStiffness> element_stiffness;
     std::vector<Vec3> forces;
     BlockMatrix matrix;
-    std::vector<Mat3> damping;  // K where the step began
+    std::vector<Mat3> damping;  // K at the start of the step
     std::vector<Vec3> damped;   // K v
 };
 
-// Makes a share ready for a step. What it was last used for does not matter, but its arrays are there
-// already.
+// Prepares a share for a step. Its old content does not matter, but its arrays are reused.
 void prepare(Share& s, const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity,
              double time, double dt) {
     s.mesh = body.mesh.get();
@@ -46,8 +45,8 @@ void prepare(Share& s, const ElasticBody& body, const ElasticProperties& propert
     s.velocity = body.velocity;
     s.force = outer_forces(body, properties, gravity);
     s.held = held_axes(body, properties, time);
-    // The midpoint rule is implicit Euler to the middle of the step, and as far again beyond. Weighing its
-    // energy double makes a contact's impulse the same for both sides, whichever rule each has.
+    // The midpoint rule is implicit Euler to the middle of the step, extrapolated as far again. Doubling its
+    // energy makes a contact's impulse the same for both sides, whichever rule each uses.
     const bool midpoint = properties.integrator == ElasticIntegrator::midpoint;
     s.h = midpoint ? 0.5 * dt : dt;
     s.weight = dt / s.h;
@@ -65,8 +64,8 @@ void place(Share& s, std::span<const Vec3> v) {
     parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) { s.at[n] = s.start[n] + s.h * v[n]; });
 }
 
-// The body's part of the energy that the step minimises [Zarifi17 Eq. 3.19], once `energies` are those of
-// `at` and `damped` is that of v.
+// The body's part of the energy that the step minimises [Zarifi17 Eq. 3.19], when `energies` has been
+// evaluated at `at` and `damped` at v.
 double sum_energy(const Share& s, std::span<const Vec3> v) {
     const ElasticMaterial& material = s.mesh->material;
     const double elastic =
@@ -146,7 +145,7 @@ struct ElasticStepper::Parts {
     std::vector<Share> shares;
     std::vector<const ElasticMesh*> meshes;
     std::vector<std::unique_ptr<BlockPreconditioner>> preconditioners;
-    std::vector<Vec3> contact_push;  // on the unknowns, as the last linear equation has it
+    std::vector<Vec3> contact_push;  // contact impulses on the unknowns, from the last linear equation
 
     // One share for each body, and its preconditioner.
     void prepare(const std::vector<ElasticBody>& bodies,
@@ -184,17 +183,17 @@ struct ElasticStepper::Parts {
     Newton number_unknowns(std::size_t partners);
     void start(const Newton& newton, const std::vector<RigidPartner>& partners, double time, double dt,
                std::vector<Vec3>& v);
-    // The linear equation of a Newton step from v; contacts slide as `sliding` does.
+    // The linear equation of a Newton step from v; friction is linearized about the velocities `sliding`.
     BlockSystem linearize(Newton& newton, const std::vector<ElasticContact>& contacts,
                           std::vector<FrictionState>& states, const std::vector<RigidPartner>& partners,
                           std::vector<Vec3>& v, const std::vector<Vec3>& sliding, double dt);
-    // Goes along the step, shorter and shorter, until the energy falls as its slope says. Returns which share
-    // of it, 0 < share <= 1, and whether it still did not fall.
+    // Line search: halves the step until the energy decreases in proportion to its slope. Returns the share
+    // of the step that is taken, 0 < share <= 1, and whether the energy still did not decrease.
     std::pair<double, bool> search_line(Newton& newton, const std::vector<ElasticContact>& contacts,
                                         const std::vector<FrictionState>& states,
                                         const std::vector<RigidPartner>& partners, std::vector<Vec3>& v,
                                         double dt);
-    // What contacts push once the unknowns have gone a share of the step.
+    // Updates the contact impulses after a share of the step.
     void update_contact_push(const Newton& newton, double share);
 };
 
@@ -269,8 +268,9 @@ std::pair<double, bool> ElasticStepper::Parts::search_line(Newton& newton,
     const auto count = std::int64_t(newton.blocks);
     const std::vector<Vec3>&descent = newton.descent, &step = newton.step;
     std::vector<Vec3>& trial = newton.trial;
-    // A thin body without masses must first go the wrong way: a straight beam that is to bend by as much as
-    // it is long gets longer in the first step, and only the second one brings it to its length again.
+    // No line search without masses, because thin bodies must first increase their energy: a straight beam
+    // that has to bend by its own length gets longer in the first step and returns to its length only in the
+    // second.
     const bool search = newton.most > 1 && !shares.empty() && shares.front().inertia > 0;
     const double slope =
         fixed_sum<double>(count, grain, [&](std::int64_t n) { return dot(descent[n], step[n]); });
@@ -284,9 +284,9 @@ std::pair<double, bool> ElasticStepper::Parts::search_line(Newton& newton,
     double share = 1;
     for (int halving = 0;; ++halving, share *= 0.5) {
         parallel_for(count, grain, [&](std::int64_t n) { trial[n] = v[n] + share * step[n]; });
-        const bool cut_short = search && halving == 12;  // and still it does not fall
+        const bool cut_short = search && halving == 12;  // the energy still does not decrease
         if (!search || cut_short) return {share, cut_short};
-        // What rounding leaves of two large numbers is no fall and no rise.
+        // The last term ignores rounding errors in the difference of two large numbers.
         if (total(trial) <= before - 1e-4 * share * slope + 1e-12 * std::abs(before)) return {share, false};
     }
 }
@@ -306,7 +306,7 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
     Newton newton = number_unknowns(partners.size());
     start(newton, partners, time, dt, v);
     std::vector<FrictionState> states = friction_at_start(contacts, dt);
-    // v = 0 is no more than a beginning: things rub as they slid before.
+    // v = 0 is only an initial guess: friction follows from the sliding before the step.
     std::vector<Vec3> before_step = v;
     for (const Share& s : shares)
         std::copy(s.velocity.begin(), s.velocity.end(), part(s, before_step).begin());
@@ -323,8 +323,7 @@ ElasticReport ElasticStepper::Parts::minimise(double time, double dt, std::vecto
         report.solver_iterations += solve.iterations;
         report.converged = false;
         if (!solve.converged) {
-            // The true stiffness may have no minimum nearby; then the next step does without what it is
-            // negative in.
+            // The true stiffness may be indefinite; then the next step leaves out its negative directions.
             bool all_definite = true;
             for (Share& s : shares) all_definite &= std::exchange(s.definite, true);
             if (!all_definite) continue;
@@ -381,7 +380,7 @@ ElasticReport ElasticStepper::step(std::vector<ElasticBody>& bodies,
             const Vec3 now = v[s.first + n];
             bodies[b].position[n] = s.start[n] + dt * now;
             bodies[b].velocity[n] = midpoint ? 2 * now - s.velocity[n] : now;
-            // What is held moves as it is told, also at the end of the step.
+            // Held components keep their prescribed velocity, also at the end of the step.
             for (int a = 0; a < 3; ++a)
                 if (s.held[n] >> a & 1) bodies[b].velocity[n][a] = now[a];
         }
@@ -398,8 +397,8 @@ ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<Elastic
     whole.received.resize(bodies.size());
     double left = dt;
     while (left > 0) {
-        // Where something may touch, no node goes further than two edges at once: a body that is pressed flat
-        // within a single step has gone through before its contacts were found.
+        // Where contacts are possible, no node moves further than two edges at once: a body pressed flat
+        // within a single step would pass through before its contacts are found.
         double piece = left;
         std::vector<ElasticContact> contacts = find_contacts(bodies, partners, scene, piece);
         if (!contacts.empty()) {
@@ -454,8 +453,8 @@ ElasticReport ElasticStepper::rest(std::vector<ElasticBody>& bodies,
     for (Share& s : parts_->shares) {
         s.h = s.weight = 1;
         s.inertia = 0;
-        // Without masses, bent thin bodies need the true stiffness: half of a beam is pressed, and what that
-        // half would rather do decides how the whole one bends.
+        // Without masses, bent thin bodies need the true stiffness: half of a beam is compressed, and the
+        // negative stiffness of that half decides how the beam bends.
         s.definite = false;
     }
     std::vector<RigidPartner> none;

@@ -11,8 +11,8 @@
 //   Eq. 3.56-3.58  polar decomposition     decompose (elastic_material.cpp)
 //   [Smith18] Smith, de Goes, Kim, "Stable Neo-Hookean Flesh Simulation", TOG 2018.
 // Where the code deviates, and why
-//   - The stiffness is the true derivative of the forces, with how rotations change, and without its negative
-//     directions; K of Eq. 3.53 leaves the former out, and what it leaves out is what Newton's method needs.
+//   - The stiffness is the true derivative of the forces, including the rotations, without its negative
+//     directions; K of Eq. 3.53 omits the derivative of the rotations, which Newton's method needs.
 //   - Newton's method with a line search on the step's energy: Eq. 3.55 is its first step (newton_steps = 1).
 //   - Rotations come from a signed singular value decomposition: Eq. 3.58 divides by zero for flat elements
 //     and gives a reflection for inverted ones.
@@ -30,25 +30,25 @@
 
 namespace flotsam {
 
-// What an elastic body received in a step from what is not itself [kg m/s].
+// The momentum that an elastic body received from outside in a step [kg m/s].
 struct ElasticReceived {
     Vec3 outside;   // gravity and loads
-    Vec3 damping;   // of its mass
+    Vec3 damping;   // mass damping
     Vec3 contacts;  // with others
 };
 
 struct ElasticReport {
-    bool solved = false;     // every linear solve was, and all numbers are finite: otherwise nothing moved
-    bool converged = false;  // Newton's method came to its end, too, where it was asked for: its last
-                             // correction is small, was not cut short, and leaves friction as it is
+    bool solved = false;  // every linear solve converged, and all numbers are finite: otherwise nothing moved
+    bool converged = false;  // Newton's method converged, too, where more than one step is allowed: its last
+                             // correction is small, was not cut short, and leaves friction unchanged
     int newton_steps = 0;
-    int solver_iterations = 0;  // of all of them
-    double correction = 0;      // the last one's largest, in edges
-    double disagreement = 0;    // what it still wanted to change, where it did not converge [m/s]
+    int solver_iterations = 0;  // of all Newton steps
+    double correction = 0;      // largest one of the last Newton step, in edges
+    double disagreement = 0;    // change of velocity in the last Newton step, where it did not converge [m/s]
     std::vector<ElasticReceived> received{};  // of each body
 };
 
-// What is kept between steps, because it follows from the meshes: patterns of factors and the like.
+// Keeps data between steps that depends on the meshes alone, such as sparsity patterns of factors.
 class ElasticStepper {
   public:
     ElasticStepper();
@@ -56,14 +56,14 @@ class ElasticStepper {
     ElasticStepper& operator=(ElasticStepper&&) noexcept;
     ~ElasticStepper();
 
-    // Moves the bodies from `time` on by dt; partners get the velocities that contacts leave them.
-    // properties[b] belongs to bodies[b].
+    // Moves the bodies from `time` on by dt; partners get their velocities after contact. properties[b]
+    // belongs to bodies[b].
     ElasticReport step(std::vector<ElasticBody>& bodies,
                        const std::vector<const ElasticProperties*>& properties, Vec3 gravity, double time,
                        double dt, std::vector<ElasticContact> contacts = {},
                        std::vector<RigidPartner>* partners = nullptr);
 
-    // Moves the bodies to where their forces balance, from where they are: no masses, no time.
+    // Moves the bodies from where they are to static equilibrium: no masses, no time.
     ElasticReport rest(std::vector<ElasticBody>& bodies,
                        const std::vector<const ElasticProperties*>& properties, Vec3 gravity);
 
@@ -72,8 +72,8 @@ class ElasticStepper {
     std::unique_ptr<Parts> parts_;
 };
 
-// Finds contacts and steps, in pieces where bodies are fast for their size and something is near. Partners
-// move along, and end with what the contacts leave them.
+// Finds contacts and steps, in sub-steps where bodies are fast for their size and something is near. Partners
+// move along, and end with their velocities after contact.
 ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<ElasticBody>& bodies,
                                     const std::vector<const ElasticProperties*>& properties,
                                     ContactScene scene, std::vector<RigidPartner>& partners, double time,
@@ -82,11 +82,13 @@ ElasticReport advance_with_contacts(ElasticStepper& stepper, std::vector<Elastic
 // Which of a body's three directions are held at a time, node by node (bits 1, 2, 4).
 std::vector<unsigned char> held_axes(const ElasticBody& body, const ElasticProperties& properties,
                                      double time);
-// Gives held directions of the nodes' velocities v what takes them where they must be after dt.
+// Sets the held components of the nodes' velocities v so that pinned nodes are at their prescribed places
+// after dt.
 void impose_pins(const ElasticProperties& properties, std::span<const Vec3> position, double time, double dt,
                  std::span<Vec3> v);
-// Takes held directions out of values on nodes; out of a block of a matrix, but for its diagonal: of the same
-// size as its neighbours', iterations like that better than a 1; out of rows on nodes from `first` on.
+// Sets held components to zero in values on nodes; in a block of a matrix; and in rows on nodes from `first`
+// on. The matrix keeps its diagonal: entries of the same size as their neighbours suit iterative solvers
+// better than a 1.
 void leave_out(std::span<const unsigned char> held, std::span<Vec3> values);
 void leave_out(std::span<const unsigned char> held, int row, int column, Mat3& block);
 void leave_out(std::span<const unsigned char> held, int first, std::span<BlockRow> rows);

@@ -29,8 +29,8 @@ btTransform to_bullet(const Pose& pose) {
                        to_bullet(pose.position));
 }
 
-// Bullet keeps a core and rounds it by a margin. Two cores that do not meet are told apart exactly and fast;
-// only when bodies overlap by more than their margins does it need its slower and coarser method.
+// Bullet keeps a core and rounds it by a margin. The distance of two disjoint cores is found exactly and
+// fast; only bodies that overlap by more than their margins need its slower and less accurate method.
 constexpr double margin_share = 0.05;  // of the smallest half extent
 
 }  // namespace
@@ -59,7 +59,7 @@ BulletPiece::BulletPiece(const ConvexPiece& piece) : core_(std::make_unique<Core
             core_->shape->setMargin(margin_share * std::min(radius, half));
             break;
         case ConvexPiece::Kind::cone: {
-            // Bullet would add the margin outside: take a cone that lies deeper by it on all sides.
+            // Bullet would add the margin outside: take a cone that is smaller by it on all sides.
             const double margin = margin_share * std::min(radius, half), height = 2 * half;
             const double tip_down = margin * std::hypot(radius, height) / radius;
             const double inner = height - margin - tip_down;
@@ -72,7 +72,7 @@ BulletPiece::BulletPiece(const ConvexPiece& piece) : core_(std::make_unique<Core
             std::vector<btScalar> numbers;
             for (const Vec3& p : piece.points) numbers.insert(numbers.end(), {p.x, p.y, p.z});
             btConvexHullComputer inner;
-            // The second number: shrink at most to this share of the way to the middle.
+            // The last argument: shrink by at most this share of the way to the middle.
             const double shrunk = inner.compute(numbers.data(), 3 * sizeof(btScalar),
                                                 int(piece.points.size()), 1e30, margin_share);
             auto hull = std::make_unique<btConvexHullShape>();

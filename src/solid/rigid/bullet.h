@@ -1,5 +1,5 @@
-// What Bullet does for us, and all of it: which way two convex pieces are apart, and convex hulls. It knows
-// no bodies, no time and no forces; nothing of it shows here.
+// All that we use Bullet for: the direction that separates two convex pieces, and convex hulls. It handles no
+// bodies, no time and no forces, and none of its types appear here.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct SeparatingPlane {
     Vec3 point;   // on b, nearest to a
 };
 
-// A piece made ready for `separation`.
+// A piece prepared for `separation`.
 class BulletPiece {
   public:
     explicit BulletPiece(const ConvexPiece& piece);

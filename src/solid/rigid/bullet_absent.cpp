@@ -1,4 +1,4 @@
-// Stands in for bullet.cpp where there is no Bullet: solids of simple shapes touch walls and may not come
+// Replaces bullet.cpp in builds without Bullet: solids of simple shapes can touch walls but must not come
 // near each other.
 #include "core/check.h"
 #include "solid/rigid/bullet.h"

@@ -43,7 +43,7 @@ Pose RigidSystem::pose(int solid) const {
 
 namespace {
 
-// A row about the relative velocity along `direction` of two points that coincide in `point`.
+// A row about the relative velocity along `direction` of a point of a and a point of b.
 Row linear_row(const RigidSystem& system, int a, int b, Vec3 point_a, Vec3 point_b, Vec3 direction) {
     Row row;
     row.a = system.body_of(a);
@@ -172,14 +172,14 @@ class JointRowBuilder {
         result_.rows.push_back(row);
     }
 
-    // Stable at any stiffness, and no work lost but by the damping: the force belongs to the mean of the
-    // lengths a step ago, now and a step on, the damping to the new velocity.
+    // Stable at any stiffness, and dissipates energy by its damping alone: the force follows from the mean of
+    // the lengths a step ago, now and a step ahead, the damping from the new velocity.
     void pull() {
         const double soft = dt_ * joint_.stiffness / 3 + joint_.damping;
         if (soft <= 0) return;
         const Vec3 span = a_.position - b_.position;
         const double now = length(span);
-        // A spring of no length pulls nowhere; any direction does.
+        // A spring of zero length has no direction; any will do.
         const Vec3 direction = now > 0 ? span / now : Vec3{1, 0, 0};
         Row row = linear_row(system_, joint_.a, joint_.b, a_.position, b_.position, direction);
         const double last_rate = dot(direction, system_.last_velocity_at(joint_.a, a_.position) -
@@ -201,7 +201,7 @@ class JointRowBuilder {
 }  // namespace
 
 ContactRows contact_rows(const RigidSystem& system, const Contact& c) {
-    // Two directions across the normal, from the axis that is farthest from it.
+    // Two tangential directions, from the axis that is farthest from the normal.
     int axis = 0;
     for (int i = 1; i < 3; ++i)
         if (std::abs(c.normal[i]) < std::abs(c.normal[axis])) axis = i;

@@ -22,7 +22,7 @@ struct ReadyPiece {
 
 struct ReadySolid {
     std::vector<ReadyPiece> pieces;
-    double size = 0;    // of its thinnest piece, which says how near is near [m]
+    double size = 0;    // half extent of its thinnest piece, the scale of small distances [m]
     double radius = 0;  // of a ball about the body's origin that holds it [m]
     bool rigid = false;
     double friction = 0, restitution = 0;
@@ -41,7 +41,7 @@ const std::vector<ConvexPiece>& decomposed(const TriangleMesh& mesh) {
     return entry->second;
 }
 
-// A support seen from the world.
+// A piece in world coordinates.
 struct PlacedPiece {
     const ReadyPiece& piece;
     const Pose& pose;
@@ -79,8 +79,8 @@ std::vector<Vec3> clipped(const std::vector<Vec3>& points, Vec3 on_plane, Vec3 i
     return kept;
 }
 
-// Points of one face over the other one. The distance at each is measured along the normal; it is the true
-// one, because both faces are parts of the surfaces.
+// The points of one face that lie over the other one. Their distances along the normal are the true ones,
+// because both faces are parts of the surfaces.
 struct FacePoint {
     Vec3 point;
     double distance;
@@ -92,7 +92,7 @@ std::vector<FacePoint> face_points(const PlacedPiece& a, const PlacedPiece& b, V
                  along_b = face_b.size() > 2 ? dot(normal_b, normal) : 0;
     // A face seen from its edge says nothing about distances along the normal.
     if (std::max(along_a, along_b) < 0.1) return {};
-    const bool on_a = along_a > along_b;  // the face that is square to the normal is the one to measure from
+    const bool on_a = along_a > along_b;  // measure from the face that is more perpendicular to the normal
     const std::vector<Vec3>& reference = on_a ? face_a : face_b;
     std::vector<Vec3> points = on_a ? face_b : face_a;
     const Vec3 up = on_a ? normal_a : normal_b;
@@ -112,7 +112,7 @@ std::vector<FacePoint> face_points(const PlacedPiece& a, const PlacedPiece& b, V
     return result;
 }
 
-// Two edges side by side touch along a line: the ends of their common part.
+// Contact points of two parallel edges: the ends of their common part.
 std::vector<FacePoint> edge_points(const PlacedPiece& a, const PlacedPiece& b, Vec3 normal) {
     const std::vector<Vec3> edge_a = a.face(-normal), edge_b = b.face(normal);
     if (edge_a.size() != 2 || edge_b.size() != 2) return {};
@@ -156,7 +156,7 @@ struct ContactShapes::Parts {
     struct Place {
         std::vector<Box> pieces;
         Box box;
-        double reach = 0;  // how far its surface may go in the step, and a bit [m]
+        double reach = 0;  // how far its surface may move in the step, plus a margin [m]
     };
 
     void touch(int a, int b, const std::vector<PlacedSolid>& placed, const std::vector<Place>& places,
@@ -176,7 +176,8 @@ struct ContactShapes::Parts {
                 if (gap > reach) continue;
                 std::vector<FacePoint> points = face_points(piece_a, piece_b, normal);
                 if (points.empty()) points = edge_points(piece_a, piece_b, normal);
-                // The nearest point of all must be among them; a corner beside a face, for one, is not.
+                // The nearest point of all must be among them; it is not for a corner beside a face, for
+                // example.
                 const bool complete = std::any_of(points.begin(), points.end(), [&](const FacePoint& p) {
                     return p.distance < gap + 0.01 * std::min(solid_a.size, solid_b.size);
                 });
@@ -248,7 +249,7 @@ ContactShapes::ContactShapes(const std::vector<Solid>& solids, const std::vector
         ready.friction = solid.rigid.friction;
         ready.restitution = solid.rigid.restitution;
         ready.size = 1e300;
-        if (may_deform(solid.motion)) {  // never where its shape is; it finds its contacts itself
+        if (may_deform(solid.motion)) {  // it does not keep its shape, and finds its contacts itself
             ready.size = 0;
             parts_->solids.push_back(std::move(ready));
             continue;
@@ -275,7 +276,7 @@ std::vector<Contact> ContactShapes::find(const std::vector<PlacedSolid>& placed,
     for (std::size_t s = 0; s < solids.size(); ++s) {
         Parts::Place& place = places[s];
         const Twist& motion = placed[s].motion;
-        // A share of its size keeps a body that rests in contact at all its corners.
+        // A share of its size keeps a resting body in contact at all its corners.
         place.reach = (length(motion.velocity) + length(motion.spin) * solids[s].radius) * dt + slack +
                       0.02 * solids[s].size;
         for (const ReadyPiece& piece : solids[s].pieces) {
@@ -287,7 +288,7 @@ std::vector<Contact> ContactShapes::find(const std::vector<PlacedSolid>& placed,
         place.box = grown(place.box, place.reach);
     }
 
-    // Sweep along x, then put the pairs that were found in the solids' order.
+    // Broad phase: sweep along x, then sort the pairs by the solids' order.
     std::vector<int> order;
     for (std::size_t s = 0; s < solids.size(); ++s)
         if (!places[s].pieces.empty()) order.push_back(int(s));

@@ -17,17 +17,17 @@ struct Contact {
     Vec3 point;                        // half way between the two surfaces [m]
     Vec3 normal;                       // from b to a
     double distance = 0;  // between the surfaces along the normal; negative when they overlap [m]
-    double approach = 0;  // speed at which they came near each other when it was found [m/s]
+    double approach = 0;  // closing speed of the surfaces when the contact was found [m/s]
     double friction = 0, restitution = 0;
 };
 
-// Where a solid is and how it moves now, whatever moves it; `motion` is about the pose's position.
+// The current pose and motion of a solid, whatever moves it; `motion` is about the pose's position.
 struct PlacedSolid {
     Pose pose;
     Twist motion;
 };
 
-// All solids at a time; those that follow a script move on as during the next `dt`.
+// All solids at a time; scripted ones have their mean motion during the next `dt`.
 std::vector<PlacedSolid> place_solids(const std::vector<Solid>& solids, const std::vector<RigidBody>& bodies,
                                       double time, double dt);
 
@@ -37,7 +37,7 @@ struct ContactWalls {
     std::array<bool, 6> closed{};  // low x, high x, low y, ...
 };
 
-// The solids' convex pieces, made ready once for a run. Mesh files are decomposed here, each only once per
+// The solids' convex pieces, prepared once for a run. Mesh files are decomposed here, each only once per
 // program run however many solids and runs use it.
 class ContactShapes {
   public:
@@ -46,10 +46,10 @@ class ContactShapes {
     ContactShapes& operator=(ContactShapes&&) noexcept;
     ~ContactShapes();
 
-    // All contacts of rigid solids with each other, other solids and walls that can come about within `dt` at
-    // the solids' present speed, or with `slack` [m] more. Solids that a joint other than a spring holds
-    // together do not touch. Every call starts from nothing, and its order depends on the solids' order only:
-    // the same bits whenever the places are the same.
+    // All contacts of rigid solids with each other, other solids and walls that can occur within `dt` at the
+    // solids' present speed, or with `slack` [m] more. Solids that a joint other than a spring holds together
+    // do not touch. Calls do not depend on earlier ones, and contacts are ordered by the solids' order alone:
+    // the same poses give the same bits.
     std::vector<Contact> find(const std::vector<PlacedSolid>& placed, const ContactWalls& walls, double dt,
                               double slack) const;
 

@@ -11,7 +11,7 @@ namespace flotsam {
 namespace {
 
 constexpr int most_parts = 48;
-constexpr double bulge_allowed = 0.03;  // of the mesh's volume, by all hulls together
+constexpr double bulge_allowed = 0.03;  // excess volume of all hulls together, relative to the mesh's volume
 constexpr int cuts_tried = 7;           // along each axis of a part
 constexpr int longest_side = 40;        // of the lattice that volumes are counted on
 
@@ -102,10 +102,11 @@ struct Part {
     Box box;
     std::vector<Polygon> surface;
     std::vector<Vec3> outermost;
-    double bulge = 0;  // of its hull beyond it [m^3]
+    double bulge = 0;  // volume of its hull minus its own [m^3]
 };
 
-// The hull of a solid within a box is that of its surface there and of the box's corners inside it.
+// The hull of a solid within a box is the hull of its surface there and of the box's corners inside the
+// solid.
 void measure(Part& part, const Filling& filling) {
     std::vector<Vec3> points;
     for (const Polygon& polygon : part.surface) points.insert(points.end(), polygon.begin(), polygon.end());
@@ -152,8 +153,8 @@ std::array<Part, 2> cut(const Part& part, int axis, double plane, const Filling&
     return halves;
 }
 
-// The best of a few cuts; both halves are empty when the part is too small to cut. A ring's first cuts help
-// nothing yet: without progress the middle of the longest side is best.
+// The best of a few cuts; both halves are empty when the part is too small to cut. The first cuts of a ring
+// do not reduce its bulge yet: without progress the middle of the longest side is best.
 std::array<Part, 2> best_cut(const Part& part, const Filling& filling) {
     std::array<Part, 2> best;
     double least = 1e300;

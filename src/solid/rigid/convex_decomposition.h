@@ -8,10 +8,10 @@
 
 namespace flotsam {
 
-// Cuts a closed mesh by planes along its axes, each time the part whose hull bulges most, where it helps
-// most, until the hulls together are hardly larger than the mesh. Hollows stay hollow; pieces overlap in
-// nothing but their cuts. Takes up to a few seconds. (Bullet's HACD groups triangles instead, and the hull of
-// a hole's wall is a plug.)
+// Cuts a closed mesh by axis-aligned planes until the hulls of its parts are together hardly larger than the
+// mesh. Each time it cuts the part whose hull exceeds it most, by the plane that helps most. Cavities stay
+// hollow; pieces overlap in their cuts alone. Takes up to a few seconds. (Bullet's HACD groups triangles
+// instead, and the hull of a hole's wall is a plug.)
 std::vector<ConvexPiece> convex_decomposition(const TriangleMesh& mesh);
 
 }  // namespace flotsam

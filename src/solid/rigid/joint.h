@@ -8,7 +8,7 @@
 
 namespace flotsam {
 
-constexpr int the_world = -1;  // in place of a solid: walls, and what joints are screwed to
+constexpr int the_world = -1;  // in place of a solid: walls, and the fixed side of joints
 
 struct Joint {
     enum class Kind {
@@ -21,8 +21,8 @@ struct Joint {
     std::string name;
     Kind kind = Kind::fixed;
     int a = the_world, b = the_world;  // solids
-    // The joint's axes in the coordinates of each (the world's own for the world); x is the axis. They
-    // coincide when the joint is at rest; of a spring only the positions count, which are its ends.
+    // The joint's frame in the coordinates of each solid (world coordinates for the world); x is the axis.
+    // The frames coincide when the joint is at rest; a spring uses the positions alone, as its ends.
     Pose frame_a, frame_b;
     // How far a may turn [rad] or slide [m] against b from there; a turn counts from -pi to pi.
     double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();

@@ -18,9 +18,10 @@ Vec3 without_locked_axes(Vec3 v, const Locks& locked, int first) {
     return v;
 }
 
-// One step of a free top. With Pi the angular momentum in body axes, Omega the spin of the mean of its values
-// before and after, and the body turned about Omega, the change of Pi is square to both Omega and that mean:
-// energy Pi.I^-1.Pi / 2 and |Pi| stay. (The implicit midpoint rule, with the true instead of Cayley's turn.)
+// One step of a free top. Let Pi be the angular momentum in body axes, and Omega the spin that belongs to the
+// mean of Pi before and after. When the body rotates about Omega, the change of Pi is perpendicular to both
+// Omega and that mean: the energy Pi.I^-1.Pi / 2 and |Pi| are conserved. (The implicit midpoint rule, with
+// the exact rotation instead of Cayley's.)
 void turn_free_top(RigidBody& body, double dt) {
     const Vec3 before = body.rotation.inverse() * body.angular_momentum;
     Vec3 spin = body.inverse_inertia * before;
@@ -36,7 +37,7 @@ void turn_free_top(RigidBody& body, double dt) {
     body.rotation = orthonormal(body.rotation * rotation_by(spin * dt));
 }
 
-// Locked axes belong to the world: the spin follows from the pose half way.
+// Locked axes are fixed in the world: the spin follows from the pose half way.
 void turn_locked(RigidBody& body, double dt) {
     RigidBody middle = body;
     constexpr int iterations = 4;  // each gains an order of |spin| dt
@@ -142,7 +143,7 @@ void apply_impulse(RigidBody& body, const Impulse& impulse) {
 void advance(RigidBody& body, double dt) {
     body.center += body.velocity * dt;
     if (body.angular_momentum == Vec3{}) return;
-    // Half a radian at a time: without, the iteration of a fast top would not converge.
+    // At most half a radian at a time: otherwise the iteration for a fast top would not converge.
     const int pieces = std::max(1, int(std::ceil(std::min(2 * length(spin_of(body)) * std::abs(dt), 1e6))));
     for (int i = 0; i < pieces; ++i)
         if (turns_freely(body))

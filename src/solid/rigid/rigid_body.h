@@ -1,4 +1,4 @@
-// Rigid bodies: what they are made of, where they are, how fast they move.
+// Rigid bodies: their properties and their state.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace flotsam {
 
-// Motions that a body can be denied: along and about the world's axes.
+// Degrees of freedom that can be locked: translations along and rotations about the world's axes.
 enum LockedAxis { lock_x, lock_y, lock_z, lock_rotate_x, lock_rotate_y, lock_rotate_z };
 using Locks = std::array<bool, 6>;
 
 // A rigid solid as its scene describes it: constant during a run.
 struct RigidProperties {
     MassProperties mass;
-    double friction = 0.5;     // Coulomb's coefficient; of a pair: the root of the product
-    double restitution = 0.2;  // rebound over approach speed; of a pair: the larger one
+    double friction = 0.5;     // Coulomb's coefficient; a pair has the root of the product
+    double restitution = 0.2;  // rebound over approach speed; a pair has the larger one
     Locks locked{};
     Vec3 velocity;         // at the start, of the centre of mass [m/s]
     Vec3 spin;             // at the start [rad/s]
@@ -31,8 +31,8 @@ struct RigidProperties {
 };
 inline bool deforms(const RigidProperties&) { return false; }
 
-// A body during a run. Angular momentum and not spin is the truth: it stays the same while nothing acts on
-// the body, however it tumbles.
+// A body during a run. The state holds angular momentum, not spin: it is constant while nothing acts on the
+// body, however it tumbles.
 struct RigidBody {
     // Constant.
     int solid = 0;  // its index in the scenario
@@ -52,27 +52,28 @@ struct RigidBody {
 };
 
 RigidBody make_rigid_body(int solid, const RigidProperties& properties, const Pose& start);
-// Denies a body every motion before its release, and what its scene denies it after.
+// Locks all axes of a body before its release, and those that its scene locks after it.
 void hold_until_release(RigidBody& body, const RigidProperties& properties, double time);
 
-// The rest of the program asks the following of every kind of body. Those that deform also answer to
+// The interface that the rest of the program needs of every kind of body. Kinds that deform also have
 // `follow` and `place_of`.
-Pose pose_of(const RigidBody& body);      // from the coordinates of its shape to the world; the best fit
+Pose pose_of(const RigidBody& body);      // of its shape in the world; the best fit if it deforms
 double mass_of(const RigidBody& body);    // [kg]
 Vec3 velocity_of(const RigidBody& body);  // of its centre of mass [m/s]
 Vec3 spin_of(const RigidBody& body);      // [rad/s]
 inline Vec3 momentum(const RigidBody& body) { return body.mass * body.velocity; }  // [kg m/s]
 double kinetic_energy(const RigidBody& body);                                      // [J]
-std::span<Vec3> velocities(RigidBody& body);  // all that it has: of its nodes, or of its centre [m/s]
-double distortion(const RigidBody& body);     // how far it is from its shape at rest, in the mean [m]
+std::span<Vec3> velocities(RigidBody& body);  // of its nodes, or of its centre [m/s]
+double distortion(const RigidBody& body);     // mass-weighted RMS distance from its shape at rest [m]
 bool deforms(const RigidBody& body);
-// Its surface, whose vertices in the coordinates of its shape are those of `rest`, and their velocities.
+// Its surface in the world, with the vertices of `rest` in the coordinates of its shape, and their
+// velocities.
 TriangleMesh surface_of(const RigidBody& body, const TriangleMesh& rest);
 std::vector<Vec3> surface_velocity(const RigidBody& body, const TriangleMesh& surface);
 // Visits what changes during a run.
 void visit_state(std::vector<RigidBody>& bodies, StateVisitor& visit, const std::string& name);
 
-// Puts the body at a pose of its shape, leaving velocity and momentum.
+// Moves the body to a pose of its shape; velocity and momentum stay.
 void place(RigidBody& body, const Pose& pose);
 
 // Velocity from momentum and back, with locked axes left out. In world axes.
@@ -80,7 +81,7 @@ Mat3 inertia_in_world(const RigidBody& body);
 Mat3 inverse_inertia_in_world(const RigidBody& body);  // zero along locked axes
 Vec3 inverse_mass(const RigidBody& body);              // per axis; zero along locked ones [1/kg]
 void set_spin(RigidBody& body, Vec3 spin);
-// How its centre moves and turns; `Twist::at` takes arms from the centre of mass.
+// The motion of its centre; `Twist::at` takes arms from the centre of mass.
 inline Twist twist_of(const RigidBody& body) { return {body.velocity, spin_of(body)}; }
 
 // Changes of momentum: linear [kg m/s], and angular about the centre [kg m^2/s].
@@ -93,8 +94,8 @@ struct Impulse {
 };
 void apply_impulse(RigidBody& body, const Impulse& impulse);
 
-// Moves freely for a time: the centre straight on, the axes as a free top turns. Keeps momentum and energy to
-// rounding, and turns a steady spin by exactly its angle.
+// Free motion for a time: the centre moves uniformly, the axes turn as those of a free top. Conserves
+// momentum and energy to rounding, and rotates a steady spin by exactly its angle.
 void advance(RigidBody& body, double dt);
 
 // Upper bound of the speed of any point of a body whose shape lies within `box` [m/s].

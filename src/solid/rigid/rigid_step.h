@@ -8,8 +8,8 @@
 
 namespace flotsam {
 
-// Half a step straight on; gravity, contacts and joints there; the other half with the new velocities.
-// Returns the impulses of contacts and joints.
+// Moves by half a step, applies gravity, contacts and joints there, and moves by the other half with the new
+// velocities. Returns the impulses of contacts and joints.
 ContactImpulses step_rigid(std::vector<RigidBody>& bodies, const std::vector<Solid>& solids,
                            const std::vector<Joint>& joints, const ContactShapes& shapes,
                            const ContactWalls& walls, Vec3 gravity, double time, double dt);

@@ -13,14 +13,14 @@ namespace {
 // Speeds below this do not matter: a resting body drifts by a millimetre in three hours.
 constexpr double speed_tolerance = 1e-7;  // [m/s or rad/s]
 
-// A row with what it does to its bodies.
+// A row and its effect on its bodies.
 struct SolverRow {
     Row row;
     Vec3 linear_a, linear_b, turn_a, turn_b;  // change of velocity and spin per impulse
     double stiffness = 0;                     // change of the row's own velocity per impulse [1/kg]
     double impulse = 0;
-    double begin = 0, last = 0;  // impulse where the sweep began; after the sweep before
-    // Of a pair of friction rows: the row whose impulse bounds both together. They stand one after the other.
+    double begin = 0, last = 0;  // impulse at the start of this sweep; after the previous one
+    // For a pair of friction rows, which are consecutive: the normal row, whose impulse bounds both together.
     int normal = -1;
     double friction = 0;
     bool in_block = false;
@@ -28,7 +28,7 @@ struct SolverRow {
     bool unbounded() const { return normal < 0 && std::isinf(row.low) && std::isinf(row.high); }
 };
 
-// Rows without bounds that hang together, solved at once: row by row a chain of joints would open by its own
+// Connected rows without bounds, solved together: solved row by row, a chain of joints would open by its own
 // length.
 struct Block {
     std::vector<int> rows;
@@ -89,7 +89,7 @@ class GaussSeidel {
 
     // To be called after the last row was added.
     void make_blocks() {
-        // Bodies that are joined are named by the first of them.
+        // Each connected group of bodies is named by its first body.
         std::vector<int> group(velocity_.size());
         for (std::size_t n = 0; n < group.size(); ++n) group[n] = int(n);
         const auto name = [&](int body) {
@@ -117,8 +117,8 @@ class GaussSeidel {
         for (Block& block : blocks_) factorise(block);
     }
 
-    // Sweeps until nothing changes any more. After each sweep all impulses go on the way they went, the
-    // farther the longer this goes well; when a sweep turns back, it starts anew (Nesterov's acceleration
+    // Sweeps until nothing changes any more. After each sweep all impulses are extrapolated, the further the
+    // longer this goes well; when a sweep turns back, the extrapolation restarts (Nesterov's acceleration
     // with restarts).
     void solve(int most_sweeps, int& sweeps, double& change) {
         double momentum = 1;
@@ -133,7 +133,7 @@ class GaussSeidel {
                 turned_back += (r.begin - r.impulse) * (r.impulse - r.last) * r.stiffness;
             if (turned_back > 0) momentum = 1;
             const double next = 0.5 * (1 + std::sqrt(1 + 4 * momentum * momentum));
-            const double ratio = i + 1 < most_sweeps ? (momentum - 1) / next : 0;  // end within all bounds
+            const double ratio = i + 1 < most_sweeps ? (momentum - 1) / next : 0;  // ends within all bounds
             momentum = next;
             for (std::size_t n = 0; n < rows_.size(); ++n) {
                 const double step = rows_[n].impulse - rows_[n].last;
@@ -152,7 +152,7 @@ class GaussSeidel {
         for (std::size_t n = 0; n < impulses.size(); ++n) add_impulse(int(n), impulses[n]);
     }
 
-    // What all impulses together did to a body.
+    // The sum of all impulses on each body.
     std::vector<Impulse> impulses_on_bodies() const {
         std::vector<Impulse> sum(velocity_.size());
         for (const SolverRow& r : rows_) {
@@ -176,7 +176,7 @@ class GaussSeidel {
         }
     }
 
-    // How the velocity of row n answers to an impulse of row m.
+    // Change of the velocity of row n per impulse of row m.
     double response(int n, int m) const {
         const Row &row = rows_[n].row, &other = rows_[m].row;
         const SolverRow& r = rows_[m];
@@ -197,7 +197,7 @@ class GaussSeidel {
         for (Eigen::Index i = 0; i < size; ++i)
             for (Eigen::Index j = 0; j <= i; ++j) matrix(i, j) = response(block.rows[i], block.rows[j]);
         for (Eigen::Index i = 0; i < size; ++i) {
-            // Joints that say the same twice, or that hold a locked axis, would make it singular.
+            // Redundant joints, or joints that hold a locked axis, would make it singular.
             const double own = matrix(i, i);
             matrix(i, i) += rows_[block.rows[i]].row.softness + (own > 0 ? 1e-9 * own : 1);
         }
@@ -217,8 +217,8 @@ class GaussSeidel {
         return size > 0 ? residual.cwiseAbs().maxCoeff() : 0;
     }
 
-    // There and back, so that news travels through a stack both ways. Returns the largest change of a row's
-    // velocity on the way back.
+    // Forward and backward, so that changes propagate through a stack both ways. Returns the largest change
+    // of a row's velocity on the way back.
     double sweep() {
         const int count = int(rows_.size());
         for (const Block& block : blocks_) solve_block(block);
@@ -245,8 +245,8 @@ class GaussSeidel {
         return std::abs(change) * diagonal;
     }
 
-    // Both directions at once, so that friction opposes sliding and knows no axes. One common step length
-    // keeps the direction true.
+    // Both directions at once, so that friction opposes sliding and is isotropic. One common step length
+    // preserves the direction.
     double solve_friction(int n) {
         SolverRow &u = rows_[n], &v = rows_[n + 1];
         const double diagonal = std::max(u.stiffness, v.stiffness);
@@ -269,12 +269,12 @@ class GaussSeidel {
     std::vector<Block> blocks_;
 };
 
-// The speed at which a contact leaves when it would arrive within this step. It rebounds where it is, up to a
-// step's way before it arrives, with the energy that it would have there after rebounding at the surface;
-// `speed` is what the step's forces have made of its approach.
+// The separation speed of a contact that would close within this step. It rebounds where it is, up to one
+// step before it closes, with the energy that it would have there after rebounding at the surface; `speed` is
+// its relative speed after the step's forces.
 double rebound_speed(const Contact& contact, double speed, double dt) {
     const double e = contact.restitution, way = std::max(contact.distance, 0.0);
-    // The force pulls it back while it leaves, as it has pulled it here. Velocities belong to the time
+    // The force that accelerated it towards the surface slows it down on its way back. Velocities are those
     // between two steps, half a step from here.
     const double pull = std::max(-(speed + contact.approach) / dt, 0.0);
     const double arrives = contact.approach + 0.5 * pull * dt;
@@ -283,7 +283,7 @@ double rebound_speed(const Contact& contact, double speed, double dt) {
            0.5 * pull * dt;
 }
 
-// Where everything is after a time of free motion at given impulses.
+// Bodies and solids after free motion for a time with given impulses.
 struct Prediction {
     std::vector<RigidBody> bodies;
     std::vector<PlacedSolid> placed;
@@ -323,7 +323,7 @@ ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::
     for (const Contact& contact : contacts) {
         ContactRows rows = contact_rows(system, contact);
         const int n = solver.add(rows.normal);
-        const double speed = solver.speed(n) - rows.normal.target;  // relative to what no impulse moves
+        const double speed = solver.speed(n) - rows.normal.target;  // relative to sides that no impulse moves
         double target = -std::max(contact.distance, 0.0) / dt;
         if (speed < target) target = std::max(target, rebound_speed(contact, speed, dt));
         solver.set_target(n, rows.normal.target + target);
@@ -336,8 +336,8 @@ ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::
     if (effort.start) solver.start_from(effort.start->on_row);
     solver.solve(effort.most_sweeps, result.sweeps, result.last_change);
     result.on_body = solver.impulses_on_bodies();
-    // Joints move on arcs, rows on their tangents: without this a pendulum would lose the energy that goes
-    // into its joint's opening. Each round squares what is left. (The idea of SHAKE.)
+    // Joints move on arcs, but rows constrain velocities along their tangents: without this a pendulum would
+    // lose energy to the opening of its joint. Each round squares the remaining error. (The idea of SHAKE.)
     constexpr int rounds = 3;
     for (int round = 0; round < rounds && !joints.empty(); ++round) {
         const Prediction then = predict(bodies, placed, result.on_body, dt);
@@ -372,12 +372,12 @@ void apply_impulses(std::vector<RigidBody>& bodies, const ContactImpulses& impul
 
 void repair_positions(std::vector<RigidBody>& bodies, const std::vector<PlacedSolid>& placed,
                       const std::vector<Contact>& contacts, const std::vector<Joint>& joints) {
-    // All at once would make stacks that overlap jump.
+    // Repairing everything at once would make overlapping stacks jump.
     constexpr double share = 0.2;
     const bool needed = !joints.empty() || std::any_of(contacts.begin(), contacts.end(),
                                                        [](const Contact& c) { return c.distance < 0; });
     if (!needed) return;
-    // Here velocities are ways, and what no impulse moves stands still.
+    // Here velocities are displacements, and solids that no impulse moves stand still.
     std::vector<PlacedSolid> still = placed;
     for (PlacedSolid& solid : still) solid.motion = {};
     const RigidSystem system{bodies, still};

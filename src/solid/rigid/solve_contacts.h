@@ -1,8 +1,8 @@
 // Impulses of contacts and joints.
 //
-// Projected Gauss-Seidel with conjugate directions (Silcowitz-Hansen, Niebe, Erleben 2010), in a fixed
-// order and from zero, or from what the same step has found before: the same bits for the same input.
-// Impulses are equal and opposite whether it has converged or not.
+// Projected Gauss-Seidel with conjugate directions (Silcowitz-Hansen, Niebe, Erleben 2010), in a fixed order,
+// starting from zero or from an earlier result of the same step: the same bits for the same input. Impulses
+// are equal and opposite whether it has converged or not.
 #pragma once
 
 #include <vector>
@@ -30,18 +30,19 @@ struct ContactEffort {
     const ContactImpulses* start = nullptr;
 };
 
-// What contacts and joints do to bodies that have felt every other force of the step. Afterwards
+// The impulses of contacts and joints on bodies whose velocities include every other force of the step.
+// Afterwards
 //   - no contact closes by more than its distance within `dt`, or it rebounds from its `approach`,
 //   - friction stays within Coulomb's cone and brakes sliding as far as it can,
-//   - joints are where they were, after `dt` of free motion (so a pendulum loses no energy),
-// up to the tolerance. Overlap and open joints are not repaired here: that would be velocity from nowhere.
-// The bodies are left alone; `apply_impulses` to them.
+//   - joint errors are unchanged after `dt` of free motion (so a pendulum loses no energy),
+// up to the tolerance. Overlap and open joints are not repaired here: that would add spurious velocity. The
+// bodies are not changed; `apply_impulses` does that.
 ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::vector<PlacedSolid>& placed,
                                const std::vector<Contact>& contacts, const std::vector<Joint>& joints,
                                double dt, const ContactEffort& effort = {});
 void apply_impulses(std::vector<RigidBody>& bodies, const ContactImpulses& impulses);
 
-// Pushes overlapping bodies apart and open joints together, by a part of what is needed. Moves poses only.
+// Pushes overlapping bodies apart and open joints together, by a part of their error. Changes poses only.
 void repair_positions(std::vector<RigidBody>& bodies, const std::vector<PlacedSolid>& placed,
                       const std::vector<Contact>& contacts, const std::vector<Joint>& joints);
 

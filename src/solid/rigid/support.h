@@ -1,4 +1,4 @@
-// The true surface of a convex piece, seen from a direction.
+// The support mapping of a convex piece: the part of its true surface that faces a direction.
 #pragma once
 
 #include <vector>

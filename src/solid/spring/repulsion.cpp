@@ -11,8 +11,9 @@ namespace {
 constexpr double pi = std::numbers::pi;
 
 // The pressure on a solid whose spheres of radius R markers have entered by `depth`, over the number of
-// markers per volume and k_int [m^2]: the integral of (R - d) over the markers before a unit of surface. A
-// single ball is flat on this scale. Before a lattice of spacing s each node pushes a cap of its sphere.
+// markers per volume and k_int [m^2]: the integral of (R - d) over the markers in front of a unit of surface.
+// A single ball is flat on this scale. In front of a lattice of spacing s each node pushes the markers in a
+// cap of its sphere.
 double held(const SpringNet& net, double radius, double depth) {
     if (net.spacing == 0) return 0.5 * depth * depth;
     const double s = net.spacing;

@@ -9,7 +9,7 @@
 
 namespace flotsam {
 
-// A liquid as the nodes meet it.
+// The properties of a liquid that matter to the nodes.
 struct MarkedLiquid {
     double density;  // [kg/m^3]
     double markers;  // per volume [1/m^3]
@@ -36,8 +36,8 @@ inline double nodes_per_marker(const SpringProperties& solid) {
     return s == 0 ? 1 : std::max(1.0, std::numbers::pi * solid.radius * solid.radius / (3 * s * s));
 }
 
-// z_int as a step feels it [N s/m]: implicit for a marker of mass rho / n, which would otherwise be thrown
-// back when dt z_int is more than its mass.
+// The effective z_int of a step [N s/m]: implicit for a marker of mass rho / n, which explicit damping would
+// throw back where dt z_int exceeds its mass.
 inline double damping_over(const SpringProperties& solid, const MarkedLiquid& liquid, double dt) {
     const double z = solid.repulsion_damping;
     return z / (1 + dt * z * nodes_per_marker(solid) * liquid.markers / liquid.density);

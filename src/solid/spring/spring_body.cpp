@@ -14,7 +14,7 @@ namespace flotsam {
 
 namespace {
 
-// What a spring does to its end a, and its length. Zero for ends that coincide: they have no direction.
+// The force of a spring on its end a. Zero for ends that coincide: they have no direction.
 Vec3 force_on_a(const Spring& spring, Vec3 apart, Vec3 approach) {
     const double d = length(apart);
     if (d == 0) return {};
@@ -22,7 +22,7 @@ Vec3 force_on_a(const Spring& spring, Vec3 apart, Vec3 approach) {
     return along * (-spring.stiffness * (d - spring.length) - spring.damping * dot(approach, along));
 }
 
-// Throws a node back that has come too near to something with this normal.
+// Rebound of a node that has come too near to an obstacle with this normal.
 void rebound(Vec3& velocity, Vec3 normal, const NodeConfines& confines) {
     const double approach = -dot(velocity, normal);
     if (approach <= 0) return;
@@ -92,9 +92,8 @@ double spring_energy(const SpringNet& net, std::span<const Vec3> position) {
 }
 
 double stable_dt(const SpringNet& net) {
-    // No vibration is faster than Gershgorin's bound, row by row; the same sum of dampings bounds how
-    // strongly it is damped. Verlet with explicit damping zeta is stable below
-    // 2 (sqrt(1 + zeta^2) - zeta) / omega.
+    // Gershgorin's theorem bounds the fastest vibration, row by row; the same sum over dampings bounds its
+    // damping. Verlet with explicit damping zeta is stable below 2 (sqrt(1 + zeta^2) - zeta) / omega.
     std::vector<double> stiffness(net.mass.size(), 0.0), damping(net.mass.size(), 0.0);
     for (const Spring& spring : net.springs) {
         const double inverse_masses = 1 / net.mass[spring.a] + 1 / net.mass[spring.b];
@@ -137,9 +136,9 @@ Vec3 advance(SpringBody& body, Vec3 gravity, double dt, const NodeConfines& conf
 }
 
 TriangleMesh skin_of(const SpringNet& net, std::span<const Vec3> position) {
-    // How the neighbourhood of each node has turned and stretched: the matrix that maps its springs as they
-    // were to what they are, by least squares. A trace of the identity keeps it regular where all neighbours
-    // lie in a plane.
+    // Rotation and stretch of each node's neighbourhood: the least-squares map from its springs at rest to
+    // the present ones. A small multiple of the identity keeps it regular where all neighbours lie in a
+    // plane.
     std::vector<Mat3> now(position.size()), then(position.size());
     for (const Spring& spring : net.springs) {
         const Vec3 a = (net.rest[spring.a] - net.rest[spring.b]) / spring.length,
@@ -172,7 +171,7 @@ bool deforms(const SpringBody& body) { return !body.net->springs.empty(); }
 TriangleMesh surface_of(const SpringBody& body, const TriangleMesh&) { return skin_of(body); }
 
 std::vector<Vec3> surface_velocity(const SpringBody& body, const TriangleMesh& surface) {
-    // How vertices follow the nodes is not linear: from their way over the millisecond before.
+    // Vertices depend on the nodes nonlinearly: take their displacement over the previous millisecond.
     constexpr double time = 1e-3;
     std::vector<Vec3> before = body.position;
     for (std::size_t i = 0; i < before.size(); ++i) before[i] -= body.velocity[i] * time;

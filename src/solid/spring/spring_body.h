@@ -51,9 +51,9 @@ struct SpringProperties {
     double radius = 0;             // of each node: R [m]
     double repulsion = 0;          // for each marker: k_int [N/m]
     double repulsion_damping = 0;  // z_int [N s/m]
-    int share = 1;                 // one marker in so many takes part, and stands for the others
+    int share = 1;                 // every share-th marker takes part and represents the others
 };
-bool deforms(const SpringProperties& properties);  // all but a single node do
+bool deforms(const SpringProperties& properties);  // every net but a single node does
 
 // During a run.
 struct SpringBody {
@@ -64,8 +64,8 @@ struct SpringBody {
 };
 SpringBody make_spring_body(int solid, const SpringProperties& properties, const Pose& start);
 
-// How nets are built. `stiffness` is Young's modulus [Pa]; `damping` that of the springs between two nodes,
-// as a share of the critical one.
+// How nets are built. `stiffness` is Young's modulus [Pa]; `damping` is that of a spring between two nodes,
+// as a share of critical damping.
 struct SpringMaterial {
     double density = 1000;  // [kg/m^3]
     double stiffness = 1e5;
@@ -93,7 +93,7 @@ void add_spring_forces(const SpringNet& net, std::span<const Vec3> position, std
                        std::span<Vec3> force);
 double spring_energy(const SpringNet& net, std::span<const Vec3> position);  // [J]
 
-// The longest step of `advance` that does not blow up [s]; infinite without springs.
+// The longest stable sub-step of `advance` [s]; infinite without springs.
 double stable_dt(const SpringNet& net);
 
 // What stops nodes: closed sides of a box and solids that stand still.
@@ -110,23 +110,23 @@ struct NodeConfines {
 };
 
 // Moves the nodes for a time by their springs and gravity alone: position Verlet (half of the way, forces,
-// the other half), in as many equal sub-steps as stability asks for. Returns the impulse of what confines
-// them [kg m/s].
+// the other half), in as many equal sub-steps as stability needs. Returns the impulse from walls and fixed
+// solids [kg m/s].
 Vec3 advance(SpringBody& body, Vec3 gravity, double dt, const NodeConfines& confines);
 
-// Its surface where the nodes are. Each vertex follows the nodes around it and how their neighbourhood has
-// turned and stretched.
+// Its deformed surface. Each vertex follows the nodes around it, and the rotation and stretch of their
+// neighbourhood.
 TriangleMesh skin_of(const SpringNet& net, std::span<const Vec3> position);
 inline TriangleMesh skin_of(const SpringBody& body) { return skin_of(*body.net, body.position); }
 Vec3 center_of_mass(const SpringBody& body);
 Vec3 angular_momentum(const SpringBody& body);  // about the origin [kg m^2/s]
 double largest_speed(const SpringBody& body);   // of a node [m/s]
 
-// What every kind of body answers (rigid/rigid_body.h).
+// The interface of every kind of body (rigid/rigid_body.h).
 Pose pose_of(const SpringBody& body);
 double mass_of(const SpringBody& body);
 Vec3 velocity_of(const SpringBody& body);
-Vec3 spin_of(const SpringBody& body);  // of a rigid body with its angular momentum; 0 of a single node
+Vec3 spin_of(const SpringBody& body);  // of a rigid body with the same angular momentum; 0 for a single node
 Vec3 momentum(const SpringBody& body);
 double kinetic_energy(const SpringBody& body);
 std::span<Vec3> velocities(SpringBody& body);

@@ -65,7 +65,7 @@ std::vector<Vec3> collide(std::vector<SpringBody>& bodies,
             SpringBody &a = bodies[m], &b = bodies[n];
             const double nearest = a.net->contact_radius + b.net->contact_radius;
             const Vec3 room = Vec3{1, 1, 1} * nearest;
-            // Only what lies where both are; along x in order, so that few pairs need a look.
+            // Only nodes near both bodies; sorted along x, so that few pairs are tested.
             std::vector<int> of_a = nodes_inside(a, {reach[n].low - room, reach[n].high + room}),
                              of_b = nodes_inside(b, {reach[m].low - room, reach[m].high + room});
             std::sort(of_b.begin(), of_b.end(), [&](int i, int j) {

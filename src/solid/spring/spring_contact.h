@@ -8,13 +8,13 @@
 
 namespace flotsam {
 
-// How two bodies rub and rebound, by their numbers in the list.
+// Friction and restitution of two bodies, which `law` finds by their indices.
 struct ContactLaw {
     double friction = 0, restitution = 0;
 };
 
-// Pushes nodes of different bodies apart that have come nearer than their contact radii, and takes away their
-// approach: equal and opposite, nearest pairs of bodies first in their order. Returns the impulse on each
+// Separates nodes of different bodies that are closer than their contact radii, and removes their approach
+// speed by equal and opposite impulses, pair of bodies by pair in their order. Returns the impulse on each
 // body [kg m/s].
 std::vector<Vec3> collide(std::vector<SpringBody>& bodies,
                           const std::function<ContactLaw(std::size_t, std::size_t)>& law);

@@ -82,8 +82,7 @@ SpringNet spring_lattice(const SolidShape& shape, double spacing, const SpringMa
     Int3 count;
     for (int axis = 0; axis < 3; ++axis)
         count[axis] = std::max(1, int(std::round((box.high - box.low)[axis] / spacing)));
-    std::map<std::array<int, 3>, int>
-        number;  // of the node in a cube; ordered, so that it is always the same
+    std::map<std::array<int, 3>, int> number;  // of the node in a cube; an ordered map, for reproducibility
     SpringNet net;
     const auto place = [&](Int3 c) {
         return middle + (Vec3(c) - 0.5 * (Vec3(count) - Vec3{1, 1, 1})) * spacing;
@@ -120,7 +119,7 @@ SpringNet spring_lattice(const SolidShape& shape, double spacing, const SpringMa
         net.springs.push_back({a, b, length(net.rest[a] - net.rest[b]), stiffness,
                                2 * material.damping * std::sqrt(stiffness * mass)});
     };
-    // Half of the neighbours, so that every pair comes once: along edges and across faces.
+    // Half of the neighbours, so that every pair occurs once: along edges and diagonals of faces.
     constexpr Int3 ways[] = {{1, 0, 0}, {0, 1, 0},  {0, 0, 1}, {1, 1, 0}, {1, -1, 0},
                              {1, 0, 1}, {1, 0, -1}, {0, 1, 1}, {0, 1, -1}};
     for (const auto& [at, node] : number)
@@ -130,7 +129,7 @@ SpringNet spring_lattice(const SolidShape& shape, double spacing, const SpringMa
                 join(node, other->second, k);
                 continue;
             }
-            // A strut through the hollow to the first node across, as soft as it is long.
+            // A strut through the hollow to the first node across, softer in proportion to its length.
             if (kind != NetKind::shell || !inside({next[0], next[1], next[2]})) continue;
             for (int steps = 2; inside({next[0], next[1], next[2]}); ++steps) {
                 next = {next[0] + way.x, next[1] + way.y, next[2] + way.z};
