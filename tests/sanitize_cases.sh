@@ -55,13 +55,13 @@ source_files="--source-file=*${files//,/*,*}*"
 "$tests" --list-test-cases --no-intro "$source_files" | grep -v '^\[doctest\]\|^====' >"$folder/cases"
 [[ -n $files ]] || printf '%s\n' "$root"/tests/{docs_commands,one_step}_test.sh >>"$folder/cases"
 awk -F '\t' -v word="$word" '
-    NR == FNR { if ($1 != "unfinished") done[$3] = 1; next }
+    FILENAME == ARGV[1] { if ($1 != "unfinished") done[$3] = 1; next }
     !($0 in done) && index($0, word) { print FNR }' "$folder/verdicts" "$folder/cases" |
     xargs -r -n 1 -P "$(nproc)" bash -c 'run_case "$@"' - "$program" "$tests" "$folder" "$limit" "$source_files"
 
 # The last verdict of every case counts.
 summary=$(awk -F '\t' '
-    NR == FNR { last[$3] = $1; next }
+    FILENAME == ARGV[1] { last[$3] = $1; next }
     { count[$0 in last ? last[$0] : "never run"]++ }
     END { printf "%d,%d,%d,%d,%d,%d", FNR, count["clean"], count["reported"], count["failed"], count["unfinished"], count["never run"] }
     ' "$folder/verdicts" "$folder/cases")
