@@ -4,23 +4,11 @@
 #include <cstdio>
 
 constexpr const char* scene = R"(
-[scene]
-duration = 2.0
-frames_per_second = 30
-[domain]
-size = [0.6, 0.5, 0.4]
-resolution = 24
-[[liquid.fill]]
-level = 0.2
-[[solid]]
-name = "duck"
-shape = { duck = 0.2 }
-motion = "rigid"
-position = [0.3, 0.3, 0.2]
-density = 250
-[[probe]]
-name = "depth"
-height = [0.05, 0.05]
+scene = { duration = 2.0, frames_per_second = 30 }
+domain = { size = [0.6, 0.5, 0.4], resolution = 24 }
+liquid = { fill = [{ level = 0.2 }] }
+solid = [{ name = "duck", shape = { duck = 0.2 }, motion = "rigid", position = [0.3, 0.3, 0.2], density = 250 }]
+probe = [{ name = "depth", height = [0.05, 0.05] }]
 )";
 
 int main(int, char** arguments) try {
