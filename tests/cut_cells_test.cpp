@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/rotation.h"
+#include "geometry/mass_properties.h"
 #include "geometry/solid_shape.h"
 #include "near.h"
 
@@ -76,6 +77,13 @@ TEST_CASE("cut volumes add up to the solid's volume, patches close every cell, w
             // A vertex on a plane counts as above it: parts of zero thickness may be missing, never more.
             CHECK(worst < (pose_number == 0 ? 1 + 1e-9 : 1e-10));
             CHECK(moment == near(enclosed_volume(mesh)).relative(1e-12));  // Gauss: the integral of y n_y
+            // Gauss again: the integral of x_d (x cross n) is volume x (centre cross the d-th axis).
+            const VolumeMoments exact = enclosed_moments(mesh);
+            for (int d = 0; d < 3; ++d) {
+                Vec3 turning = cross(exact.center, Vec3(unit(d))) * -exact.volume;
+                for (const Patch& patch : cut.patches) turning += patch.turning[d];
+                CHECK(length(turning) < 1e-12);
+            }
         }
 }
 

@@ -193,7 +193,7 @@ TEST_CASE("a stiff elastic body moves as a rigid one does") {
         const PressureSystem system = pressure_system(block.scenario.domain, std::move(phi),
                                                       block.scenario.gravity, density, obstacles);
         std::vector<Pocket> sealed = system.sealed;
-        SolidSystem solids{impulse_scale(system), rigid_blocks(system, {rigid}, step, sealed), {}};
+        SolidSystem solids{impulse_scale(system), rigid_blocks(system, {rigid}, {}, step, sealed), {}};
         solids.rigid.from[0] = as_six({block.scenario.gravity * step, {}});
         const PressureUpdate report = solve_pressure(
             system, source, step, {Solver::multigrid, {1e-12, 1e-15, 2000}}, u, potential, solids, sealed);

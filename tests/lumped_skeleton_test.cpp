@@ -120,7 +120,7 @@ struct Tank {
         Coupled c{
             pressure_system(scenario.domain, phi, scenario.gravity, 1000, obstacles), {}, {}, {}, {}, {}, {}};
         c.sealed = c.system.sealed;
-        c.solids.rigid = rigid_blocks(c.system, body_inertias(world.bodies), step, c.sealed);
+        c.solids.rigid = rigid_blocks(c.system, body_inertias(world.bodies), {}, step, c.sealed);
         elastic.begin(scenario, world, world.elastics, world.bodies, world.time, step);
         REQUIRE(add_elastic_blocks(elastic, c.system, settings, step, c.solids, c.sealed));
         Twist falling = twist_of(ball());

@@ -387,9 +387,12 @@ TEST_CASE("water at rest turns an immersed solid as a push at the middle of its 
     std::vector<SolidShape> thick = shapes();
     thick.pop_back();
     for (const SolidShape& shape : thick) {
-        CHECK(off(shape, 48) < 1e-3);
-        CHECK(off(shape, 48) < 0.3 * off(shape, 24));
+        // Exact, but for cells that thin walls divide.
+        const double fine = off(shape, 48), coarse = off(shape, 24);
+        CHECK(fine < 1e-3);
+        CHECK(fine <= std::max(0.3 * coarse, 1e-12));
     }
+    CHECK(off(solid_box({0.4, 0.3, 0.35}), 24) < 1e-12);
 }
 
 TEST_CASE("a pressure that is the same everywhere neither pushes nor turns a solid") {
@@ -434,7 +437,7 @@ TEST_CASE("two patches in one cell feel the pressure of their own piece of it, i
 
     std::vector<Pocket> sealed;
     const BodyInertia body{0, {0.5, 0.5, 0.5}, {1, 1, 1}, {}};
-    const RigidBlocks rigid = rigid_blocks(system, {body}, 0.01, sealed);
+    const RigidBlocks rigid = rigid_blocks(system, {body}, {}, 0.01, sealed);
     const Six<double> gathered = rigid.interface.gather(x)[0];
     CHECK(impulse_scale(system) * gathered[0] == near(load.force.x * 0.01).relative(1e-12));
     SolidSystem solids;

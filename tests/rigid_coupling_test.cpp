@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
+#include <optional>
 #include <string>
 
 #include "core/parallel.h"
@@ -12,6 +14,7 @@
 #include "fluid/grid/sample.h"
 #include "geometry/mesh_surface.h"
 #include "geometry/solid_shape.h"
+#include "near.h"
 #include "sim/measure.h"
 #include "tests/saved_state.h"
 #include "validate/case_tools.h"
@@ -279,6 +282,126 @@ TEST_CASE("bodies that are tied together in a dam break are not thrown about by 
         for (const RigidBody& body : run.world().bodies) fastest = std::max(fastest, length(body.velocity));
     });
     CHECK(fastest < 5);  // the wave itself is not faster than 4 m/s
+}
+
+namespace {
+
+// Bodies go right through a slab one cell deep; only what is inside it weighs.
+constexpr double deep = 3;
+
+// Boxes in a row, tilted, of half the water's density, held together by joints of this kind; or one box
+// instead of them all.
+struct Raft {
+    int boxes = 3;
+    double edge = 0.12, height = 0.12;  // of a box
+    std::optional<Joint::Kind> kind{};
+    std::uint64_t seed = 1;
+};
+Scenario afloat(const Raft& raft) {
+    Scenario s = test::tank({60, 30, 1}, 0.3);
+    s.domain.h = 0.02;
+    s.liquid.seed = raft.seed;
+    const double width = raft.kind ? raft.edge : raft.boxes * raft.edge;
+    const Rotation tilt = Rotation::about({0, 0, 1}, std::numbers::pi / 15);
+    const Vec3 middle{0.6, 0.3, 0.5 * s.domain.h};
+    for (int b = 0; b < (raft.kind ? raft.boxes : 1); ++b) {
+        const double off = raft.kind ? raft.edge * (b - 0.5 * (raft.boxes - 1)) : 0;
+        Solid& box =
+            add_body(s, "box" + std::to_string(b), solid_rectangle(width, raft.height, deep * s.domain.h),
+                     middle + tilt * Vec3{off, 0, 0}, 500 / deep);
+        box.start.rotation = tilt;
+        for (const int lock : {lock_z, lock_rotate_x, lock_rotate_y}) box.rigid.locked[lock] = true;
+        if (b == 0) continue;
+        Joint joint;
+        joint.kind = *raft.kind;
+        joint.a = b - 1, joint.b = b;
+        joint.frame_a.position = {0.5 * raft.edge, 0, 0};
+        joint.frame_b.position = {-0.5 * raft.edge, 0, 0};
+        joint.frame_a.rotation = joint.frame_b.rotation = Rotation::about({0, 1, 0}, -std::numbers::pi / 2);
+        s.joints.push_back(joint);
+    }
+    return s;
+}
+
+struct Roll {
+    double period = 0, iterations = 0, disagreement = 0, open = 0, bent = 0;
+};
+// The period is from the first time that the middle box is level to the third; iterations are per step.
+Roll roll(const Scenario& s) {
+    Run run(s);
+    Roll result;
+    std::vector<double> level;
+    const std::size_t middle = s.solids.size() / 2;
+    double last = 1;
+    int steps = 0;
+    run.until(1.4, [&](const StepReport& report, double dt) {
+        const auto tilt_of = [&](std::size_t b) { return rotation_vector(run.body(b).rotation).z; };
+        const double tilt = tilt_of(middle);
+        if ((tilt > 0) != (last > 0)) level.push_back(run.world().time - dt * tilt / (tilt - last));
+        last = tilt;
+        ++steps;
+        result.iterations += report.solve.iterations;
+        result.disagreement = std::max(result.disagreement, report.disagreement.contacts);
+        result.bent = std::max(result.bent, std::abs(tilt - tilt_of(0)));
+        for (const Joint& joint : s.joints)
+            result.open =
+                std::max(result.open, length(pose_of(run.body(joint.a)).to_world(joint.frame_a.position) -
+                                             pose_of(run.body(joint.b)).to_world(joint.frame_b.position)));
+    });
+    if (level.size() >= 3) result.period = level[2] - level[0];
+    result.iterations /= steps;
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("boxes that fixed joints hold together roll like one box, for as many iterations") {
+    // The period of one swing differs by 0.9 % for other seeds: means of a few are compared.
+    double one_period = 0, joined_period = 0;
+    for (const std::uint64_t seed : {1, 2, 3, 4}) {
+        const Roll one = roll(afloat({.seed = seed}));
+        const Roll joined = roll(afloat({.kind = Joint::Kind::fixed, .seed = seed}));
+        one_period += one.period / 4, joined_period += joined.period / 4;
+        CHECK(joined.iterations < 1.3 * one.iterations);
+        CHECK(joined.disagreement == 0);
+        CHECK(joined.open < 1e-4);
+        CHECK(joined.bent < 1e-9);
+    }
+    CHECK(one_period > 0.7);
+    CHECK(joined_period == near(one_period).relative(0.005));
+}
+
+TEST_CASE("hinges and balls cost the pressure solve no more than one body does") {
+    const Raft flat{.edge = 0.24, .height = 0.06};
+    const double one = roll(afloat(flat)).iterations;
+    for (const Joint::Kind kind : {Joint::Kind::hinge, Joint::Kind::ball}) {
+        Raft hinged = flat;
+        hinged.kind = kind;
+        const Roll chain = roll(afloat(hinged));
+        CHECK(chain.bent > 0.05);
+        CHECK(chain.iterations < 1.3 * one);
+        CHECK(chain.disagreement == 0);
+        CHECK(chain.open < 1e-3);
+    }
+}
+
+TEST_CASE("joined boxes as heavy as water, in a box full of it, rest as one does") {
+    std::vector<Twist> motion;
+    for (const bool joined : {false, true}) {
+        Raft raft;
+        if (joined) raft.kind = Joint::Kind::fixed;
+        Scenario s = afloat(raft);
+        for (Solid& solid : s.solids)
+            solid.rigid.mass = mass_properties(enclosed_moments(solid.shape.mesh), water / deep);
+        s.liquid.fills[0] = test::tank({60, 30, 1}, 2).liquid.fills[0];
+        Run run(s);
+        run.until(0.2);
+        motion.push_back(twist_of(run.body(s.solids.size() / 2)));
+    }
+    // Crowded cells move both a little.
+    CHECK(length(motion[0].velocity) < 1e-3);
+    CHECK(length(motion[1].velocity - motion[0].velocity) < 1e-5);
+    CHECK(length(motion[1].spin - motion[0].spin) < 1e-4);
 }
 
 TEST_CASE("bodies and a joint that were saved and restored go on to the same bits") {

@@ -68,6 +68,15 @@ TEST_CASE("a pendulum's period grows with its swing as theory says") {
         }
 }
 
+TEST_CASE("a hinge turns in the plane that a body is locked to, wherever rounding puts its axis") {
+    for (const Joint::Kind kind : {Joint::Kind::ball, Joint::Kind::hinge}) {
+        RigidWorld world = pendulum(kind, 60);
+        for (const int lock : {lock_z, lock_rotate_x, lock_rotate_y}) world.last().rigid.locked[lock] = true;
+        const double small = 2 * pi * std::sqrt((1 + 0.04 / 6) / g);
+        CHECK(period(world, 0.005) / small == near(1.073182).relative(1e-4));
+    }
+}
+
 TEST_CASE("a pendulum keeps its energy over 100 s, at a second-order error of its joint") {
     const auto run = [](double dt) {
         RigidWorld world = pendulum(Joint::Kind::hinge, 120);

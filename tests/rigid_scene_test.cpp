@@ -45,7 +45,10 @@ const std::string head =
     "[[solid]]\nname = \"a\"\nmotion = \"rigid\"\nshape = { box = [1, 1, 1] }\nposition = [0, 0, 0]\n";
 
 RigidProperties read(Reading& reading, const SolidShape& shape, std::optional<Slab> slab = {}) {
-    return read_rigid(reading.solid(), Motion::rigid, &shape, slab, reading.mistakes);
+    const ShapeReader ball = [](const TomlNode& node) {
+        return solid_sphere(node.at("sphere").number, 0.002);
+    };
+    return read_rigid(reading.solid(), Motion::rigid, &shape, slab, ball, reading.mistakes);
 }
 
 std::string mistake(const std::string& more) {
@@ -102,6 +105,37 @@ TEST_CASE("ballast moves the centre of mass and counts in the inertia") {
     CHECK(p.inertia.row[1].y == near(3 * 0.02 / 12).relative(1e-12));
 }
 
+TEST_CASE("any number of ballasts, points and shapes, add up") {
+    Reading bar(head +
+                "mass = 3\n[[solid.ballast]]\nmass = 1\nposition = [0, -0.5, 0]\n"
+                "[[solid.ballast]]\nmass = 2\nposition = [0, 0.4, 0]\nshape = { sphere = 0.05 }\n");
+    const MassProperties p = read(bar, solid_box({0.1, 1, 0.1})).mass;
+    CHECK(bar.told().empty());
+    CHECK(p.mass == near(6).relative(1e-12));
+    const double y = (0.8 - 0.5) / 6, ball = 2 * 0.4 * 0.05 * 0.05;
+    CHECK(p.center.y == near(y).relative(1e-12));
+    CHECK(p.inertia.row[0].x ==
+          near(3 * 1.01 / 12 + 3 * y * y + (0.5 + y) * (0.5 + y) + 2 * (0.4 - y) * (0.4 - y) + ball)
+              .relative(1e-5));
+    CHECK(p.inertia.row[1].y == near(3 * 0.02 / 12 + ball).relative(1e-3));
+}
+
+TEST_CASE("a given inertia replaces that of the shape, and ballast is added to it") {
+    Reading principal(head +
+                      "mass = 3\ninertia = [2, 3, 4]\nballast = { mass = 1, position = [0, -0.5, 0] }\n");
+    const MassProperties p = read(principal, solid_box({0.1, 1, 0.1})).mass;
+    CHECK(principal.told().empty());
+    CHECK(p.inertia.row[0].x == near(2 + 0.75 * 0.25).relative(1e-12));
+    CHECK(p.inertia.row[1].y == near(3).relative(1e-12));
+    Reading tensor(head + "mass = 3\ninertia = [2, 3, 4, 0.1, 0.2, 0.3]\n");
+    const Mat3 inertia = read(tensor, solid_box({1, 1, 1})).mass.inertia;
+    CHECK(inertia.row[0] == Vec3{2, 0.1, 0.2});
+    CHECK(inertia.row[1] == Vec3{0.1, 3, 0.3});
+    CHECK(inertia.row[2] == Vec3{0.2, 0.3, 4});
+    Reading flat(head + "density = 500\ninertia = 0.25\n");
+    CHECK(read(flat, solid_rectangle(2, 1, 0.3), Slab{0.1, 0.3}).mass.inertia.row[2].z == 0.25);
+}
+
 TEST_CASE("a body that is held starts at its release") {
     Reading held(head + "density = 1\nrelease = 2\nlock = [\"x\"]\n");
     const RigidProperties p = read(held, solid_box({1, 1, 1}));
@@ -140,12 +174,21 @@ TEST_CASE("mistakes about rigid solids are told") {
     check_tells(mistake("density = 1\nballast = { mass = 1, position = [0, 2, 0] }\n"), "outside the solid");
     check_tells(mistake("density = 1\nballast = { mass = 1, position = [0, 0] }\n"), "only in 2D");
     check_tells(mistake("density = 1\nballast = { mass = 1 }\n"), "position");
+    check_tells(mistake("density = 1\n[[solid.ballast]]\nmass = 1\nposition = [0, 0, 0]\n"
+                        "[[solid.ballast]]\nmass = 1\nposition = [0, 2, 0]\n"),
+                "outside the solid");
+    check_tells(mistake("density = 1\ninertia = 3\n"), "not enough in 3D");
+    check_tells(mistake("density = 1\ninertia = [1, 2, 3, 4]\n"), "three numbers or six");
+    check_tells(mistake("density = 1\ninertia = [1, 2, 3.1]\n"), "no solid can have this inertia");
+    check_tells(mistake("density = 1\ninertia = [1, 1, 0]\n"), "no solid can have this inertia");
+    check_tells(mistake("density = 1\ninertia = [2, 2, 2, 0, 0, 1.5]\n"), "no solid can have this inertia");
+    check_tells(mistake("density = 1\ninertia = \"big\"\n"), "'inertia' must be");
     check_tells(mistake("density = 1\nrelease = 1\nvelocity = [1, 0, 0]\n"), "starts from rest");
     Reading scripted(head + "release = 1\n");
-    read_rigid(scripted.solid(), Motion::scripted, nullptr, {}, scripted.mistakes);
+    read_rigid(scripted.solid(), Motion::scripted, nullptr, {}, {}, scripted.mistakes);
     check_tells(scripted.told(), "only a rigid solid has 'release'");
     Reading fixed(head + "mass = 1\n");
-    read_rigid(fixed.solid(), Motion::fixed, nullptr, {}, fixed.mistakes);
+    read_rigid(fixed.solid(), Motion::fixed, nullptr, {}, {}, fixed.mistakes);
     check_tells(fixed.told(), "only a rigid solid has 'mass'");
 }
 

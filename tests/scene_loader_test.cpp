@@ -314,13 +314,47 @@ TEST_CASE("a wetted area is refused where the method does not measure it") {
     CHECK(std::abs(driver.world().loads[0].wetted_area - half) < 0.1 * half);
 }
 
+TEST_CASE("a level and its wave can be confined to a region or to a vessel") {
+    const std::string base =
+        "[scene]\nduration = 1\n[domain]\nsize = [2.0, 1.0, 1.0]\nresolution = 40\n[[solid]]\nname = "
+        "\"hull\"\n"
+        "shape = { boat = [1.0, 0.4, 0.6, 0.02] }\nposition = [1.0, 0.5, 0.5]\n[[liquid.fill]]\nlevel = 0.5\n"
+        "wave = { amplitude = 0.1, wavelength = 1.0, crest = 0.5 }\n";
+    const auto region = [&](const std::string& more) {
+        return parse(base + more).scenario.liquid.fills[0].region;
+    };
+    const ShapePtr everywhere = region("");
+    CHECK(everywhere->contains({0.5, 0.59, 0.5}));
+    CHECK_FALSE(everywhere->contains({1.0, 0.41, 0.5}));
+    CHECK(everywhere->contains({1.5, 0.59, 0.5}));
+    const ShapePtr box = region("inside = { box = { min = [0.4, 0.2, 0.0], max = [0.9, 0.8, 1.0] } }\n");
+    CHECK(box->contains({0.5, 0.59, 0.5}));
+    CHECK_FALSE(box->contains({0.5, 0.61, 0.5}));
+    CHECK_FALSE(box->contains({1.5, 0.59, 0.5}));
+    CHECK_FALSE(box->contains({0.5, 0.19, 0.5}));
+    const ShapePtr vessel = region("inside = \"hull\"\n");
+    CHECK(vessel->contains({1.0, 0.39, 0.5}));
+    CHECK_FALSE(vessel->contains({1.0, 0.41, 0.5}));
+    CHECK_FALSE(vessel->contains({0.3, 0.39, 0.5}));
+    CHECK_FALSE(vessel->contains({1.0, 0.29, 0.5}));
+    CHECK_FALSE(vessel->contains({1.0, 0.39, 0.85}));
+    check_contains(error_of(base + "inside = \"hall\"\n"), "did you mean 'hull'");
+    check_contains(error_of(with(base + "inside = \"hull\"\n", "level = 0.5", "level = 0.1")),
+                   "holds no liquid");
+    check_contains(error_of(base + "inside = { level = 2 }\n"), "level");
+    check_contains(
+        error_of(with(with(base, "level = 0.5", "sphere = { center = [0.5, 0.5, 0.5], radius = 0.2 }"),
+                      "wave = { amplitude = 0.1, wavelength = 1.0, crest = 0.5 }", "inside = \"hull\"")),
+        "'inside' needs 'level'");
+}
+
 TEST_CASE("what 2D does not have leads to three dimensions, and there not back to 2D") {
     const std::string flat =
         "[scene]\nduration = 1\ndimensions = 2\n[domain]\nsize = [1.0, 0.5]\nresolution = 20\n"
-        "[[liquid.fill]]\nlevel = 0.1\n[[solid]]\nname = \"a\"\nshape = { cylinder = [0.1, 0.2] }\n"
-        "position = [0.5, 0.3]\n";
+        "[[liquid.fill]]\nlevel = 0.1\n[[solid]]\nname = \"a\"\nmotion = \"elastic\"\ndensity = 900\n"
+        "stiffness = 1e5\nshape = { sphere = 0.04 }\nposition = [0.5, 0.3]\n";
     const std::string error = error_of(flat);
-    check_contains(error, "in two dimensions a solid is a box, a sphere (a disc) or a gear");
+    check_contains(error, "in two dimensions only boxes can be elastic");
     check_contains(error, "remove 'dimensions = 2', give points and vectors a z");
     check_contains(error, "a depth of two cells (0.1 m) or more");
     // Whoever follows that advice has a scene.
@@ -334,12 +368,10 @@ TEST_CASE("what 2D does not have leads to three dimensions, and there not back t
     check_contains(thin, "make this side 0.1 m long or more");
     CHECK(thin.find("dimensions = 2") == std::string::npos);
     // A scene that 2D admits is told of it.
-    check_contains(error_of(with(with(followed, "cylinder = [0.1, 0.2]", "sphere = 0.1"), "[1.0, 0.5, 0.1]",
-                                 "[1.0, 0.5, 0.06]")),
+    check_contains(error_of(with(with(followed, "elastic", "rigid"), "[1.0, 0.5, 0.1]", "[1.0, 0.5, 0.06]")),
                    "set scene.dimensions = 2");
     const std::string springs =
-        with(with(flat, "shape = { cylinder = [0.1, 0.2] }", "shape = { box = [0.1, 0.1] }"), "name = \"a\"",
-             "name = \"a\"\nmotion = \"spring\"");
+        with(with(flat, "shape = { sphere = 0.04 }", "shape = { box = [0.1, 0.1] }"), "elastic", "spring");
     check_contains(error_of(springs), "give points and vectors a z");
 }
 
@@ -352,7 +384,8 @@ TEST_CASE("the reference says which shapes 2D takes and which methods know visco
     for (const KeyRule& shape : scene_table("shape").keys) {
         CAPTURE(shape.name);
         const std::string value = shape.types & a_number  ? "0.1"
-                                  : shape.types & a_table ? "{ file = \"x.obj\", files = \"x_##.obj\" }"
+                                  : shape.name == "mesh"  ? "{ file = \"x.obj\" }"
+                                  : shape.types & a_table ? "{ files = \"x_##.obj\" }"
                                   : shape.name == "boat"  ? "[0.2, 0.1, 0.1, 0.01]"
                                   : shape.name == "box"   ? "[0.1, 0.1]"
                                   : shape.name == "gear"  ? "[0.1, 0.05, 8]"
@@ -362,7 +395,9 @@ TEST_CASE("the reference says which shapes 2D takes and which methods know visco
             "[[liquid.fill]]\nlevel = 0.1\n[[solid]]\nname = \"a\"\nshape = {{ {} = {} }}\nposition = [0.5, "
             "0.5]\n",
             shape.name, value));
-        CHECK(error.empty() == (named.find(fmt::format("`{}`", shape.name)) != std::string::npos));
+        const bool refused = error.find("has no section") != std::string::npos;
+        CHECK(refused == (named.find(fmt::format("`{}` has no section", shape.name)) != std::string::npos));
+        CHECK((error.empty() || shape.types & a_table));  // there is no such file
     }
 
     std::ifstream file(source_folder() + "/README.md");

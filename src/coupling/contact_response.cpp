@@ -59,13 +59,29 @@ ContactResponse::ContactResponse(const ContactShapes& shapes, const Scenario& sc
       tolerance_(1e-4 * std::max(length(scenario.gravity), 1.0) * dt),
       placed_(place_solids(scenario.solids, before, time, dt)),
       // With a margin of a cell: a light body may move much further than its present speed suggests.
-      contacts_(shapes.find(placed_, {{{}, scenario.domain.size()}, scenario.domain.closed_sides()}, dt,
-                            scenario.domain.h)),
+      contacts_(shapes.find(
+          placed_, {{{}, scenario.domain.size()}, scenario.domain.closed_sides(), scenario.domain.mirrors()},
+          dt, scenario.domain.h)),
       heavy_(bodies),
+      held_rows_(flotsam::held_rows(before, placed_, scenario.joints, dt)),
       given_(bodies.size()),
       rounds_(impulse_weights(bodies)) {
     // Inertia gets no added part: a ball turns without moving the water.
     for (std::size_t b = 0; b < heavy_.size(); ++b) heavy_[b].mass += added_mass[b];
+    for (const Row& row : held_rows_) held_targets_.push_back(row.target);
+}
+
+std::vector<ConstraintRow> ContactResponse::held_rows() const {
+    std::vector<ConstraintRow> rows;
+    for (const Row& row : held_rows_) {
+        const Vec3 &way = row.linear, &a = row.angular_a, &b = row.angular_b;
+        rows.push_back({row.a,
+                        row.b,
+                        {way.x, way.y, way.z, a.x, a.y, a.z},
+                        {-way.x, -way.y, -way.z, -b.x, -b.y, -b.z},
+                        row.target});
+    }
+    return rows;
 }
 
 ContactResponse::Answer ContactResponse::ask(const std::vector<Twist>& motion) const {
@@ -96,7 +112,8 @@ bool ContactResponse::revise(const std::vector<Twist>& motion) {
     Answer answer = ask(motion);
     found_ = std::move(answer.impulses);
     if (answer.change < tolerance_) return false;
-    given_ = as_impulses(rounds_.next(as_numbers(given_), as_numbers(found_->on_body)));
+    held_targets_ = found_->held_targets;
+    given_ = as_impulses(rounds_.next(as_numbers(given_), as_numbers(found_->but_held)));
     return true;
 }
 

@@ -70,6 +70,7 @@ class Rounds {
     SolidSystem solids;
     SolidVelocities velocity;
     std::vector<Pocket> sealed;
+    std::vector<Impulse> supported;  // of contacts and joints on each body
     double removed_flux = 0;
     bool contacts_agreed = true;
     std::optional<ContactResponse> take_contacts() { return std::move(contacts_); }
@@ -79,6 +80,7 @@ class Rounds {
 
   private:
     void free_motion();
+    std::vector<Impulse> support() const;
     bool solve_with_contacts(PressureSolver& solver, const std::vector<double>& b, ContactRounds rounds);
     bool elastic_goes_on(const std::vector<double>& last_x, const std::vector<Vec3>& last_nodes);
 
@@ -98,12 +100,25 @@ void Rounds::free_motion() {
     }
 }
 
+// Impulses of contacts and joints on each body, at the present x.
+std::vector<Impulse> Rounds::support() const {
+    if (!contacts_) return {};
+    std::vector<Impulse> impulses = contacts_->given();
+    const std::vector<Six<double>> joints = solids.joint_impulses(x);
+    for (std::size_t b = 0; b < impulses.size(); ++b) {
+        const Twist six = as_twist(joints[b]);
+        impulses[b] += {six.velocity, six.spin};
+    }
+    return impulses;
+}
+
 // Repeats the linear solve, each time from the last result, until contacts no longer change the resulting
 // motion. Returns whether they converged.
 bool Rounds::solve_with_contacts(PressureSolver& solver, const std::vector<double>& b, ContactRounds rounds) {
     const bool asks = contacts_ && contacts_->any();
     for (;;) {
         free_motion();
+        if (asks) solids.rigid.joints.set_targets(contacts_->held_targets());
         solver.begin(solids, b, x);
         if (asks && solver.can_pause() && rounds.rough-- > 0) {
             solver.improve(std::max(problem_.scenario.solver.tolerance.relative, rough));
@@ -136,7 +151,9 @@ bool Rounds::run(const MacGrid& u, const Field<double>& potential) {
     Stopwatch watch;
     sealed = system_.sealed;
     solids.to_impulse = impulse_scale(system_);
-    solids.rigid = rigid_blocks(system_, body_inertias(problem_.bodies), problem_.dt, sealed);
+    solids.rigid =
+        rigid_blocks(system_, body_inertias(problem_.bodies),
+                     contacts_ ? contacts_->held_rows() : std::vector<ConstraintRow>{}, problem_.dt, sealed);
     if (elastic_) {  //                                                                  [Zarifi17 Eq. 5.14]
         elastic_->begin(problem_.scenario, problem_.now, problem_.elastics, problem_.before, problem_.time,
                         problem_.dt);
@@ -163,6 +180,7 @@ bool Rounds::run(const MacGrid& u, const Field<double>& potential) {
     // Includes pushes of elastic bodies on rigid ones that were found after the last solve.
     free_motion();
     velocity.rigid = solids.rigid_velocity(x);
+    supported = support();
     removed_flux = solver.removed_flux();
     solve.milliseconds = watch.lap();
     return true;
@@ -244,6 +262,7 @@ CoupledSolution solve_coupled(const CoupledProblem& problem, WetElastic* elastic
         found.removed_flux = rounds.removed_flux;
         found.motion = motion_of(rounds.velocity);
         found.pushed = elastic ? elastic->pushed() : std::vector<Impulse>(problem.bodies.size());
+        found.supported = std::move(rounds.supported);
         found.contacts = rounds.take_contacts();
         return found;
     }

@@ -49,6 +49,7 @@ struct CoupledSolution {
 
     std::vector<Twist> motion;                // of the rigid bodies
     std::vector<Impulse> pushed;              // impulse of elastic bodies on each of them
+    std::vector<Impulse> supported;           // impulse of contacts and joints on each of them
     std::optional<ContactResponse> contacts;  // their contacts and joints
 };
 

@@ -56,6 +56,7 @@ Capabilities CutCell::capabilities() const {
             .motions = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
             .wetted = {Motion::fixed, Motion::scripted, Motion::rigid, Motion::elastic},
             .open_walls = true,
+            .mirrors = true,
             .separation = true,
             .faces_by_distance = true,
             .spheres = true,
@@ -392,10 +393,11 @@ void take_motion(CoupledSolution& found, SolidStep& solids, const World& now, Wo
     }
     if (solids.wet) solids.pushed = found.pushed;
     if (found.contacts) {
-        const std::vector<Impulse>& given = found.contacts->given();
-        ledger.bodies = body_ledger(now.bodies, next, given, solids.pushed, ctx.scenario.gravity, dt);
+        const std::vector<Impulse>& supported = found.supported;
+        ledger.bodies = body_ledger(now.bodies, next, supported, solids.pushed, ctx.scenario.gravity, dt);
         next.support.clear();
-        for (std::size_t b = 0; b < given.size(); ++b) next.support.push_back({solids.pushed[b], given[b]});
+        for (std::size_t b = 0; b < supported.size(); ++b)
+            next.support.push_back({solids.pushed[b], supported[b]});
         found.contacts->repair(next.bodies);
     }
     add_elastic(ledger.bodies, now, next, solids.received, ctx.scenario, dt);

@@ -39,7 +39,8 @@
 //     solid acts up to half a cell from its true place there (docs/decisions/0005).
 //   - Everything moves half a step before the solve and half a step after it (docs/decisions/0006).
 //   - Rigid bodies are eliminated from the system (Section 5.2.3) and kept as rank-6 terms on every multigrid
-//     level; contacts are agreed upon within the step (docs/decisions/0007).
+//     level; contacts are agreed upon within the step (docs/decisions/0007), joints are part of the system
+//     (docs/decisions/0015).
 //   - Elastic bodies are eliminated, too, by exact factors, or large ones kept as unknowns, instead of the
 //     transformation of Section 5.2 (docs/decisions/0010); without liquid they move by themselves
 //     (elastic_phase.h). Internal forces cannot turn a body (ElasticEquation), and the known part of the

@@ -19,6 +19,7 @@ struct Capabilities {
     std::vector<Motion> motions{};  // of solids
     std::vector<Motion> wetted{};   // of solids whose wetted area it measures
     bool open_walls = false;
+    bool mirrors = false;  // sides of the domain that are planes of symmetry
     bool viscosity = false;
     bool separation = false;         // liquid may separate from solids
     bool faces_by_distance = false;  // cut faces can be found from distances

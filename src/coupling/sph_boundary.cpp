@@ -395,7 +395,8 @@ std::vector<Impulse> collide_bodies(const World& now, World& next, const StepCon
     if (next.bodies.empty()) return {};
     const Scenario& scenario = ctx.scenario;
     const std::vector<PlacedSolid> placed = place_solids(scenario.solids, now.bodies, ctx.time, ctx.dt);
-    const ContactWalls walls{{{}, scenario.domain.size()}, scenario.domain.closed_sides()};
+    const ContactWalls walls{
+        {{}, scenario.domain.size()}, scenario.domain.closed_sides(), scenario.domain.mirrors()};
     const std::vector<Contact> found =
         setup.contact_shapes.find(placed, walls, ctx.dt, length(scenario.gravity) * ctx.dt * ctx.dt);
     const ContactImpulses impulses = solve_contacts(next.bodies, placed, found, scenario.joints, ctx.dt);

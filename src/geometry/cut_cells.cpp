@@ -290,6 +290,18 @@ void cover_faces(const CellMesh& mesh, int axis, CutSolid& cut) {
     });
 }
 
+// Adds the integrals of x_d (x cross n) over a triangle, x counted from -`low`: the mean of x_d x over it is
+// that of its corners and, three times as heavy, of its centre.
+void add_turning(std::array<Vec3, 3>& turning, std::array<Vec3, 3> corner, Vec3 area, Vec3 low) {
+    for (Vec3& x : corner) x += low;
+    const Vec3 sum = corner[0] + corner[1] + corner[2];
+    for (int d = 0; d < 3; ++d) {
+        Vec3 mean = sum * sum[d];
+        for (const Vec3 x : corner) mean += x * x[d];
+        turning[d] += cross(mean / 12.0, area);
+    }
+}
+
 // One layer of cells along z: pieces of triangles within each cell; a piece adds its projection along x to
 // all cells on its low side. Returns the extremes of the cells' shares.
 Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, CutSolid& cut,
@@ -314,7 +326,7 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
             // Along x nothing may be lost: parts beyond the box's high side still cover the cells before it.
             slice(row, 0, nx, [&](int i, const Polygon& piece) {
                 Vec3 area;
-                std::array<Vec3, 3> moment{};
+                std::array<Vec3, 3> moment{}, turning{};
                 double swept = 0;
                 for (int v = 1; v + 1 < piece.size; ++v) {
                     const Vec3 part =
@@ -322,6 +334,8 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
                     const Vec3 center = (piece.corner[0] + piece.corner[v] + piece.corner[v + 1]) / 3.0;
                     area += part;
                     for (int d = 0; d < 3; ++d) moment[d] += part * center[d];
+                    add_turning(turning, {piece.corner[0], piece.corner[v], piece.corner[v + 1]}, part,
+                                Vec3(cut.low));
                     if (moves) swept += motion.swept(part, center);
                 }
                 projected[i + std::size_t(nx + 1) * j] += area.x;
@@ -341,6 +355,7 @@ Range cut_layer(const CellMesh& mesh, std::span<const int> triangles, int k, Cut
                 Patch& patch = patches[at];
                 patch.area += area;
                 patch.swept += swept;
+                for (int d = 0; d < 3; ++d) patch.turning[d] += turning[d];
                 for (int d = 0; d < 3; ++d)
                     for (int a = 0; a < 3; ++a)
                         patch.moment[area[a] > 0][d][a] += moment[d][a] + area[a] * double(cut.low[d]);
@@ -411,6 +426,7 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const Surface
             patch.swept *= h * h * h;
             for (auto& facing : patch.moment)
                 for (Vec3& row : facing) row *= h * h * h;
+            for (Vec3& row : patch.turning) row *= h * h * h * h;
             cut.patches.push_back(patch);
         }
     for (std::vector<SurfacePiece>& layer : parts)

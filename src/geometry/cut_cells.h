@@ -25,7 +25,8 @@ struct Patch {
     // Row d: sum of area vectors times the d-th coordinate of their centres; each component separately for
     // the pieces that face its negative and its positive direction [m^3].
     std::array<std::array<Vec3, 3>, 2> moment;
-    double swept = 0;  // volume that it sweeps per time, outwards positive [m^3/s]
+    std::array<Vec3, 3> turning;  // row d: integral of x_d (x cross the outward area vector) [m^4]
+    double swept = 0;             // volume that it sweeps per time, outwards positive [m^3/s]
 };
 
 // The motion of a mesh: its vertices move with constant velocities for a time. The volume that all patches

@@ -113,13 +113,14 @@ MassProperties mass_properties(const VolumeMoments& moments, double density) {
             (Mat3::diagonal({trace, trace, trace}) - moments.spread) * density};
 }
 
-MassProperties with_point_mass(const MassProperties& body, double mass, Vec3 at) {
-    const double total = body.mass + mass;
-    const Vec3 arm = at - body.center;
+MassProperties together(const MassProperties& a, const MassProperties& b) {
+    const double total = a.mass + b.mass;
+    const Vec3 arm = b.center - a.center;
     // Two masses turn about their common centre like the reduced mass at the arm between them.
-    const double reduced = body.mass * mass / total, square = dot(arm, arm);
-    return {total, body.center + mass / total * arm,
-            body.inertia + (Mat3::diagonal({square, square, square}) - Mat3::outer(arm, arm)) * reduced};
+    const double reduced = a.mass * b.mass / total, square = dot(arm, arm);
+    return {
+        total, a.center + b.mass / total * arm,
+        a.inertia + b.inertia + (Mat3::diagonal({square, square, square}) - Mat3::outer(arm, arm)) * reduced};
 }
 
 }  // namespace flotsam

@@ -31,7 +31,7 @@ struct MassProperties {
     Mat3 inertia;     // about the centre, in body axes [kg m^2]
 };
 MassProperties mass_properties(const VolumeMoments& moments, double density);
-// A body with an additional point mass.
-MassProperties with_point_mass(const MassProperties& body, double mass, Vec3 at);
+// Two bodies that are one; a point mass has no inertia of its own.
+MassProperties together(const MassProperties& a, const MassProperties& b);
 
 }  // namespace flotsam

@@ -45,11 +45,15 @@ class BoxShape final : public Shape {
 
 class Level final : public Shape {
   public:
-    Level(double level, double amplitude, double wavelength)
-        : level_(level), amplitude_(amplitude), wave_number_(2 * std::numbers::pi / wavelength) {}
+    Level(double level, double amplitude, double wavelength, double crest)
+        : level_(level),
+          amplitude_(amplitude),
+          wave_number_(2 * std::numbers::pi / wavelength),
+          crest_(crest) {}
     double distance(Vec3 p) const override {
-        const double surface = level_ + amplitude_ * std::cos(wave_number_ * p.x);
-        const double slope = -amplitude_ * wave_number_ * std::sin(wave_number_ * p.x);
+        const double phase = wave_number_ * (p.x - crest_);
+        const double surface = level_ + amplitude_ * std::cos(phase);
+        const double slope = -amplitude_ * wave_number_ * std::sin(phase);
         // Height over the tangent: exact for a flat level, off by curvature times distance squared for a
         // wave.
         return (p.y - surface) / std::sqrt(1 + slope * slope);
@@ -59,7 +63,35 @@ class Level final : public Shape {
     }
 
   private:
-    double level_, amplitude_, wave_number_;
+    double level_, amplitude_, wave_number_, crest_;
+};
+
+class Convex final : public Shape {
+  public:
+    Convex(std::vector<Plane> planes, const Box& bounds) : planes_(std::move(planes)), bounds_(bounds) {}
+    double distance(Vec3 p) const override {
+        double most = -infinity;
+        for (const Plane& plane : planes_) most = std::max(most, dot(plane.normal, p) - plane.distance);
+        return most;
+    }
+    Box bounds() const override { return bounds_; }
+
+  private:
+    std::vector<Plane> planes_;
+    Box bounds_;
+};
+
+class Common final : public Shape {
+  public:
+    Common(ShapePtr a, ShapePtr b) : a_(std::move(a)), b_(std::move(b)) {}
+    double distance(Vec3 p) const override { return std::max(a_->distance(p), b_->distance(p)); }
+    Box bounds() const override {
+        const Box a = a_->bounds(), b = b_->bounds();
+        return {max(a.low, b.low), min(a.high, b.high)};
+    }
+
+  private:
+    ShapePtr a_, b_;
 };
 
 }  // namespace
@@ -92,9 +124,13 @@ Vec3 Shape::normal(Vec3 p, double step) const {
 
 ShapePtr make_sphere(Vec3 center, double radius) { return std::make_shared<Sphere>(center, radius); }
 ShapePtr make_box(Vec3 low, Vec3 high) { return std::make_shared<BoxShape>(low, high); }
-ShapePtr make_level(double level, double amplitude, double wavelength) {
-    return std::make_shared<Level>(level, amplitude, wavelength);
+ShapePtr make_level(double level, double amplitude, double wavelength, double crest) {
+    return std::make_shared<Level>(level, amplitude, wavelength, crest);
 }
+ShapePtr make_convex(std::vector<Plane> planes, const Box& bounds) {
+    return std::make_shared<Convex>(std::move(planes), bounds);
+}
+ShapePtr make_common(ShapePtr a, ShapePtr b) { return std::make_shared<Common>(std::move(a), std::move(b)); }
 
 ShapePtr make_mesh_shape(const std::string& file, double scale, Vec3 position, double spacing) {
     FLOTSAM_CHECK(scale > 0, scale);

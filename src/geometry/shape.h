@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/vec.h"
 
@@ -29,8 +30,17 @@ bool meets(const Shape& shape, Vec3 a, Vec3 b, double gap, double least_step);
 ShapePtr make_sphere(Vec3 center, double radius);
 ShapePtr make_box(Vec3 low, Vec3 high);
 
-// Everything below y = level + amplitude cos(2 pi x / wavelength).
-ShapePtr make_level(double level, double amplitude = 0, double wavelength = 1);
+// Everything below y = level + amplitude cos(2 pi (x - crest) / wavelength).
+ShapePtr make_level(double level, double amplitude = 0, double wavelength = 1, double crest = 0);
+
+struct Plane {
+    Vec3 normal;      // of unit length, out of the shape
+    double distance;  // of the plane from the origin along the normal [m]
+};
+// What lies behind all planes. Beside its edges distances come out too small.
+ShapePtr make_convex(std::vector<Plane> planes, const Box& bounds);
+// What lies in both. Where the surfaces meet, distances outside come out too small.
+ShapePtr make_common(ShapePtr a, ShapePtr b);
 
 // The inside of a closed triangle mesh file (.obj, .ply, .stl), scaled, then moved. Throws UserError with the
 // reason when the file cannot be read or the mesh is not closed. `spacing` is the accuracy of the distance

@@ -32,6 +32,9 @@ SolidShape solid_boat(double length, double height, double width, double wall, d
 SolidShape solid_disc(double radius, double depth, double spacing);
 SolidShape solid_rectangle(double width, double height, double depth);
 SolidShape solid_flat_gear(double radius, double depth, int teeth);
+// The section of a closed mesh with the plane z = `height`. Throws UserError when the plane cuts nothing, or
+// the section is open.
+SolidShape solid_section(const TriangleMesh& mesh, double height, double depth);
 // A shape's distance in the plane z = 0, used at all z, for a figure of thickness `depth`.
 ShapePtr through_slab(ShapePtr shape, double depth);
 // A closed mesh file; throws UserError with the reason when it is not closed. When its triangles face

@@ -29,24 +29,44 @@ std::vector<Vec3> SolidSystem::node_impulse(std::span<const double> x) const {
     return w;
 }
 
-SolidVelocities SolidSystem::known_velocity() const {
-    SolidVelocities v{rigid.from, nodes.free.empty() ? nodes.from : nodes.free};
-    for (std::size_t b = 0; b < v.rigid.size(); ++b) {
-        const Six<double> gain = multiply(rigid.inverse[b], rigid.push[b]);
-        for (int k = 0; k < 6; ++k) v.rigid[b][k] += gain[k];
-    }
-    return v;
-}
+namespace {
 
-std::vector<Six<double>> SolidSystem::rigid_velocity(std::span<const double> x) const {
-    std::vector<Six<double>> v = rigid.from;
-    if (v.empty()) return v;
-    std::vector<Six<double>> impulse = rigid.interface.gather(x);
+// v += S^-1 impulse
+void add_gain(const RigidBlocks& rigid, const std::vector<Six<double>>& impulse,
+              std::vector<Six<double>>& v) {
     for (std::size_t b = 0; b < v.size(); ++b) {
-        for (int k = 0; k < 6; ++k) impulse[b][k] = to_impulse * impulse[b][k] + rigid.push[b][k];
         const Six<double> gain = multiply(rigid.inverse[b], impulse[b]);
         for (int k = 0; k < 6; ++k) v[b][k] += gain[k];
     }
+}
+
+}  // namespace
+
+SolidVelocities SolidSystem::known_velocity() const {
+    SolidVelocities v{rigid.from, nodes.free.empty() ? nodes.from : nodes.free};
+    add_gain(rigid, rigid.push, v.rigid);
+    if (!rigid.joints.empty()) add_gain(rigid, rigid.joints.impulses(v.rigid), v.rigid);
+    return v;
+}
+
+std::vector<Six<double>> SolidSystem::joint_impulses(std::span<const double> x) const {
+    if (rigid.joints.empty()) return std::vector<Six<double>>(rigid.from.size());
+    return rigid.joints.impulses(unjointed_velocity(x));
+}
+
+std::vector<Six<double>> SolidSystem::rigid_velocity(std::span<const double> x) const {
+    std::vector<Six<double>> v = unjointed_velocity(x);
+    if (!rigid.joints.empty()) add_gain(rigid, rigid.joints.impulses(v), v);
+    return v;
+}
+
+std::vector<Six<double>> SolidSystem::unjointed_velocity(std::span<const double> x) const {
+    std::vector<Six<double>> v = rigid.from;
+    if (v.empty()) return v;
+    std::vector<Six<double>> impulse = rigid.interface.gather(x);
+    for (std::size_t b = 0; b < v.size(); ++b)
+        for (int k = 0; k < 6; ++k) impulse[b][k] = to_impulse * impulse[b][k] + rigid.push[b][k];
+    add_gain(rigid, impulse, v);
     return v;
 }
 
@@ -70,9 +90,10 @@ void SolidSystem::add_eliminated_nodes(std::span<const double> x, std::span<doub
 }
 
 double SolidSystem::add_rigid(std::span<const double> x, std::span<double> y) const {
-    const std::vector<Six<double>> w = rigid.interface.gather(x);
-    const std::vector<Six<double>> z = rigid.interface.times_compliance(w);
-    rigid.interface.scatter(z, y, [](std::int64_t) { return 1.0; });
+    const LowRank<double>& modes = rigid.eliminated();
+    const std::vector<Six<double>> w = modes.gather(x);
+    const std::vector<Six<double>> z = modes.times_compliance(w);
+    modes.scatter(z, y, [](std::int64_t) { return 1.0; });
     double product = 0;
     for (std::size_t g = 0; g < w.size(); ++g)
         for (int k = 0; k < 6; ++k) product += w[g][k] * z[g][k];
@@ -80,9 +101,9 @@ double SolidSystem::add_rigid(std::span<const double> x, std::span<double> y) co
 }
 
 LowRank<double> SolidSystem::rank_six_terms(std::int64_t slots) const {
-    if (!nodes.momentum) return rigid.interface;
-    std::vector<ModeEntry<double>> entries = rigid.interface.entries();
-    std::vector<SixBySix<double>> compliance = rigid.interface.compliance();
+    if (!nodes.momentum) return rigid.eliminated();
+    std::vector<ModeEntry<double>> entries = rigid.eliminated().entries();
+    std::vector<SixBySix<double>> compliance = rigid.eliminated().compliance();
     const auto bodies = std::int32_t(compliance.size());
     const LumpedMomentum& lumped = nodes.lumped;
     for (const InterfaceEntry& entry : nodes.interface.entries()) {

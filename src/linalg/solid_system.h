@@ -6,7 +6,7 @@
 // J and J^T use one list of numbers, so that the solids receive exactly what the liquid gives. Two kinds of
 // blocks:
 //
-//   rigid   six velocities a body: S is 6 x 6, and its inverse is known
+//   rigid   six velocities a body: S is 6 x 6, and its inverse is known; joints hold bodies together
 //   nodes   three velocities a node: S is an operator with an inverse, exact or by iteration
 //
 // Eliminating v leaves (A + s J S^-1 J^T) x = b - J v(0): the Schur complement, with v(0) the solids'
@@ -24,6 +24,7 @@
 #include "linalg/interface_map.h"
 #include "linalg/low_rank.h"
 #include "linalg/multigrid.h"
+#include "linalg/rigid_constraints.h"
 
 namespace flotsam {
 
@@ -66,6 +67,10 @@ struct RigidBlocks {
     std::vector<SixBySix<double>> inverse;  // S^-1 [1/kg, 1/(kg m^2)]
     std::vector<Six<double>> from, push;    // [m/s, rad/s], [kg m/s, kg m^2/s]
     LowRank<double> interface;              // J, with the compliance s S^-1
+    RigidConstraints joints;
+    std::optional<LowRank<double>> modes;  // what is eliminated where there are joints
+
+    const LowRank<double>& eliminated() const { return modes ? *modes : interface; }
 };
 
 struct NodeBlocks {
@@ -101,6 +106,8 @@ struct SolidSystem {
     // v at x; nodes that are kept are taken from `found`.
     SolidVelocities velocity(std::span<const double> x, SolidVelocities found) const;
     std::vector<Six<double>> rigid_velocity(std::span<const double> x) const;
+    // The impulses of joints on the rigid bodies at x.
+    std::vector<Six<double>> joint_impulses(std::span<const double> x) const;
     // y += s J S^-1 J^T x for nodes that are eliminated, and for rigid bodies; the latter returns the product
     // of x and the change.
     void add_eliminated_nodes(std::span<const double> x, std::span<double> y) const;
@@ -108,6 +115,10 @@ struct SolidSystem {
     // The approximation of S^-1 in multigrid: rank-6 terms and links to the ground.
     LowRank<double> rank_six_terms(std::int64_t slots) const;
     std::vector<GroundLink> ground_links() const;
+
+  private:
+    // At x, before joints act.
+    std::vector<Six<double>> unjointed_velocity(std::span<const double> x) const;
 };
 
 }  // namespace flotsam

@@ -63,9 +63,9 @@ struct Layout {
 };
 
 // A plane through a frame, and the values on it.
-class Plane {
+class Section {
   public:
-    Plane(const Scene& scene, const VolumeFrame& volume, double time, const PlaneView& view)
+    Section(const Scene& scene, const VolumeFrame& volume, double time, const PlaneView& view)
         : domain_(scene.scenario.domain), volume_(volume), view_(view) {
         const double size = domain_.size()[view.axis];
         at_ = domain_.flat() ? 0.5 * domain_.h : std::clamp(view.at.value_or(0.5 * size), 0.0, size);
@@ -171,13 +171,13 @@ class Plane {
 
 // The largest value in the liquid at cell centres of the plane, without the few that stand out: spray would
 // hide everything else.
-double typical_largest(const Plane& plane, const Layout& layout, const Domain& domain, bool outside_too) {
+double typical_largest(const Section& plane, const Layout& layout, const Domain& domain, bool outside_too) {
     std::vector<double> values;
     const int columns = domain.cells[layout.across], rows = domain.cells[layout.up];
     for (int row = 0; row < rows; ++row)
         for (int column = 0; column < columns; ++column) {
             const Vec3 p = plane.point(layout, (column + 0.5) * domain.h, (row + 0.5) * domain.h);
-            const Plane::NearSolid near = plane.near_solid(p);
+            const Section::NearSolid near = plane.near_solid(p);
             if (near.distance < 0 || (!outside_too && plane.distance(p, near) >= 0)) continue;
             values.push_back(std::abs(plane.value(p)));
         }
@@ -202,7 +202,7 @@ Image draw_plane(const Scene& scene, const VolumeFrame& volume, double time, con
                  int height) {
     const Domain& domain = scene.scenario.domain;
     const FieldLook look = look_of(view.field);
-    const Plane plane(scene, volume, time, view);
+    const Section plane(scene, volume, time, view);
     const Layout layout(domain, view.axis, width, height, view.field != SliceField::none);
     const Color paper = light_of({0.97f, 0.97f, 0.96f}), air = light_of({0.91f, 0.93f, 0.94f}),
                 ink = light_of({0.15f, 0.17f, 0.20f}), water = light_of({0.17f, 0.47f, 0.74f}),
@@ -226,7 +226,7 @@ Image draw_plane(const Scene& scene, const VolumeFrame& volume, double time, con
             return domain.open(side) ? paper : ink;
         }
         const Vec3 p = plane.point(layout, along, upwards);
-        const Plane::NearSolid near = plane.near_solid(p);
+        const Section::NearSolid near = plane.near_solid(p);
         if (near.distance < 0) {
             const bool outline = near.distance > -1.5 * layout.pixel;
             return outline ? plane.solid_color(near.number) * 0.35f : plane.solid_color(near.number);

@@ -7,6 +7,8 @@
 #include "core/check.h"
 #include "geometry/shape.h"
 #include "scene/estimate.h"
+#include "scene/solid_scene.h"
+#include "solid/rigid/bullet.h"
 
 namespace flotsam {
 
@@ -50,8 +52,9 @@ ShapePtr read_region(SceneReader& reader, const TomlNode& table, std::string_vie
     }
     if (const TomlNode* level = table.find("level")) {
         const TomlNode* wave = table.find("wave");
-        return wave ? make_level(level->number, wave->at("amplitude").number, wave->at("wavelength").number)
-                    : make_level(level->number);
+        if (!wave) return make_level(level->number);
+        return make_level(level->number, wave->at("amplitude").number, wave->at("wavelength").number,
+                          wave->at("crest").number);
     }
     ShapePtr shape;
     if (const TomlNode* sphere = table.find("sphere")) {
@@ -93,6 +96,25 @@ bool usable(SceneReader& reader, const ShapePtr& shape, const TomlNode& table, s
         return false;
     }
     return true;
+}
+
+// The convex hull of a solid as it is at the start: a vessel and all the room in it. In 2D it reaches through
+// the slab.
+ShapePtr hull_of(const Solid& solid, bool flat) {
+    const TriangleMesh mesh = mesh_at(solid, 0);
+    const HullFaces hull = convex_hull(mesh.vertices);
+    std::vector<Plane> planes;
+    for (const std::vector<int>& face : hull.faces) {
+        Vec3 normal;
+        for (std::size_t k = 2; k < face.size(); ++k)
+            normal += cross(hull.corners[face[k - 1]] - hull.corners[face[0]],
+                            hull.corners[face[k]] - hull.corners[face[0]]);
+        const double size = length(normal);
+        if (size == 0) continue;
+        normal = normal / size;
+        if (!flat || std::abs(normal.z) < 0.5) planes.push_back({normal, dot(normal, hull.corners[face[0]])});
+    }
+    return make_convex(std::move(planes), bounds(mesh));
 }
 
 template <class Timed>
@@ -244,6 +266,12 @@ std::vector<TableRule> liquid_tables() {
            .unit = "m",
            .meaning = "a cosine along x added to `level`",
            .inner = "wave"},
+          {.name = "inside",
+           .types = a_text | a_table,
+           .unit = "m",
+           .meaning = "what a `level` is confined to: the name of a solid, of which the convex hull counts "
+                      "(a vessel and the room in it), or a table with one region; otherwise the whole domain",
+           .inner = "inside"},
           mesh,
           {.name = "velocity",
            .types = a_list,
@@ -310,9 +338,14 @@ std::vector<TableRule> liquid_tables() {
            .low = 0,
            .above_low = true,
            .required = true}}},
+        {"inside",
+         "inside = { ... }",
+         "A region that a level is confined to.",
+         {box, sphere, mesh},
+         {"box", "sphere", "mesh"}},
         {"wave",
          "wave = { ... }",
-         "The surface is at level + amplitude cos(2 pi x / wavelength).",
+         "The surface is at level + amplitude cos(2 pi (x - crest) / wavelength).",
          {{.name = "amplitude",
            .types = a_number,
            .unit = "m",
@@ -324,7 +357,8 @@ std::vector<TableRule> liquid_tables() {
            .meaning = "from crest to crest",
            .low = 0,
            .above_low = true,
-           .required = true}}},
+           .required = true},
+          {.name = "crest", .types = a_number, .unit = "m", .fallback = "0.0", .meaning = "x of a crest"}}},
         {"mesh",
          "mesh = { ... }",
          "The inside of a closed triangle mesh.",
@@ -363,6 +397,9 @@ LiquidSettings read_liquid(SceneReader& reader) {
         if (entry.find("wave") && !entry.find("level"))
             reader.mistakes.add(entry.find("wave")->place, "'wave' needs 'level'",
                                 "a wave is added to a level");
+        if (const TomlNode* inside = entry.find("inside"); inside && !entry.find("level"))
+            reader.mistakes.add(inside->place, "'inside' needs 'level'",
+                                "other regions have an end of their own: remove it");
         Fill fill{read_region(reader, entry, "fill"), reader.velocity(entry.at("velocity"))};
         if (!usable(reader, fill.region, entry, "fill")) continue;
         liquid.fills.push_back(fill);
@@ -388,6 +425,25 @@ LiquidSettings read_liquid(SceneReader& reader) {
         reader.mistakes.add(table.place, "there is no liquid in this scene",
                             "add a [[liquid.fill]] or a [[liquid.emitter]]");
     return liquid;
+}
+
+void confine_fills(SceneReader& reader, Scenario& scenario) {
+    const std::vector<TomlNode>& entries = reader.root.at("liquid").entries("fill");
+    if (entries.size() != scenario.liquid.fills.size()) return;  // mistakes were found already
+    for (std::size_t n = 0; n < entries.size(); ++n) {
+        const TomlNode* const inside = entries[n].find("inside");
+        if (!inside || !entries[n].find("level")) continue;
+        ShapePtr region;
+        if (inside->is(TomlNode::Kind::table))
+            region = read_region(reader, *inside, "region");
+        else if (const std::optional<int> solid = solid_named(*inside, scenario.solids, reader.mistakes))
+            if (scenario.solids[*solid].shape.distance)
+                region = hull_of(scenario.solids[*solid], reader.flat);
+        if (!region) continue;
+        Fill& fill = scenario.liquid.fills[n];
+        fill.region = make_common(fill.region, region);
+        (void)usable(reader, fill.region, entries[n], "fill");
+    }
 }
 
 SphSettings read_sph(const SceneReader& reader) {

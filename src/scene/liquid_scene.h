@@ -9,6 +9,7 @@
 #include "fluid/sph/sph_settings.h"
 #include "scene/scene_reader.h"
 #include "scene/schema.h"
+#include "world/scenario.h"
 
 namespace flotsam {
 
@@ -20,6 +21,8 @@ constexpr std::pair<std::string_view, Carrier> carrier_words[] = {
 std::vector<TableRule> liquid_tables();
 
 LiquidSettings read_liquid(SceneReader& reader);
+// Confines levels to the regions and solids that they are inside of, once the solids are known.
+void confine_fills(SceneReader& reader, Scenario& scenario);
 SphSettings read_sph(const SceneReader& reader);
 
 }  // namespace flotsam

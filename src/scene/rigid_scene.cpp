@@ -16,14 +16,15 @@ namespace flotsam {
 namespace {
 
 // What the body is made of: all of its mesh, or a wall below its surface.
-std::optional<VolumeMoments> material(const TomlNode& entry, const SolidShape& shape, Mistakes& mistakes) {
+std::optional<VolumeMoments> material(const TomlNode& entry, const SolidShape& shape, bool flat,
+                                      Mistakes& mistakes) {
     const VolumeMoments whole = enclosed_moments(shape.mesh);
     const TomlNode* hollow = entry.find("hollow");
     if (!hollow) return whole;
     const double wall = hollow->number;
     // Distances to meshes are sampled near their surface only: sample this one as deep as the wall.
     const TomlNode* given = entry.find("shape");
-    const bool sampled = given && (given->find("mesh") || given->find("duck"));
+    const bool sampled = !flat && given && (given->find("mesh") || given->find("duck"));
     try {
         const VolumeMoments inside = moments_deeper_than(
             sampled ? *mesh_distance(shape.mesh, "its mesh", wall / 6) : *shape.distance, wall);
@@ -49,8 +50,75 @@ Vec3 motion_vector(const TomlNode& entry, std::string_view key, const std::optio
     return v;
 }
 
+// Whether some distribution of mass has this inertia: the integrals of x x^T that it stands for,
+// tr(I) / 2 - I, have no negative eigenvalue, and it resists turning about every axis.
+bool possible(const Mat3& inertia) {
+    const double half = 0.5 * inertia.trace(), slack = 1e-9 * half;
+    const Mat3 spread = Mat3::diagonal({half, half, half}) - inertia;
+    const auto minor = [&](int i, int j) {
+        return spread.row[i][i] * spread.row[j][j] - spread.row[i][j] * spread.row[j][i];
+    };
+    const auto determinant = [](const Mat3& m) { return dot(m.row[0], cross(m.row[1], m.row[2])); };
+    bool possible =
+        half > 0 && determinant(inertia) > slack * half * half && determinant(spread) >= -slack * half * half;
+    for (int i = 0; i < 3; ++i)
+        possible &= spread.row[i][i] >= -slack && minor(i, (i + 1) % 3) >= -slack * half;
+    return possible;
+}
+
+// `own` is what follows from the shape.
+Mat3 read_inertia(const TomlNode& node, const Mat3& own, bool flat, Mistakes& mistakes) {
+    if (flat == node.is(TomlNode::Kind::array)) {
+        mistakes.add(node.place,
+                     flat ? "in 2D a solid turns about z only: its inertia is one number"
+                          : "inertia about one axis is not enough in 3D",
+                     flat ? "write for example inertia = 0.02"
+                          : "write three principal moments, or six numbers: xx, yy, zz, xy, xz, yz");
+        return own;
+    }
+    Mat3 inertia = own;
+    if (flat) {
+        inertia.row[2].z = node.number;
+        if (node.number > 0) return inertia;
+        mistakes.add(node.place, "a solid cannot have this inertia", "choose a number above 0");
+        return own;
+    }
+    const auto number = [&](std::size_t n) { return n < node.items.size() ? node.items[n].number : 0; };
+    if (node.items.size() != 3 && node.items.size() != 6) {
+        mistakes.add(node.place, "inertia has three numbers or six",
+                     "write three principal moments along the solid's axes, or xx, yy, zz, xy, xz, yz");
+        return own;
+    }
+    const double xy = number(3), xz = number(4), yz = number(5);
+    inertia = {{Vec3{number(0), xy, xz}, Vec3{xy, number(1), yz}, Vec3{xz, yz, number(2)}}};
+    if (possible(inertia)) return inertia;
+    mistakes.add(node.place, "no solid can have this inertia",
+                 "principal moments are above 0, and none is larger than the sum of the two others");
+    return own;
+}
+
+// A point mass, or one that fills a shape evenly.
+MassProperties read_ballast(const TomlNode& lump, const SolidShape& solid, const std::optional<Slab>& slab,
+                            const ShapeReader& read_shape, Mistakes& mistakes) {
+    const TomlNode& at = lump.at("position");
+    const double mass = lump.at("mass").number;
+    Vec3 place = read_vector(at, slab.has_value(), mistakes);
+    if (slab) place.z = 0;
+    if (solid.distance->distance(place) > 0)
+        mistakes.add(at.place, "the ballast lies outside the solid",
+                     "its position counts from that of the solid, along the solid's own axes");
+    MassProperties ballast{mass, {}, {}};
+    if (const TomlNode* given = lump.find("shape"))
+        if (const std::optional<SolidShape> shape = read_shape(*given)) {
+            const VolumeMoments moments = enclosed_moments(shape->mesh);
+            ballast = mass_properties(moments, mass / moments.volume);
+        }
+    ballast.center += place;
+    return ballast;
+}
+
 MassProperties mass_of(const TomlNode& entry, const SolidShape& shape, const std::optional<Slab>& slab,
-                       Mistakes& mistakes) {
+                       const ShapeReader& read_shape, Mistakes& mistakes) {
     const TomlNode* density = entry.find("density");
     const TomlNode* mass = entry.find("mass");
     if ((density != nullptr) == (mass != nullptr)) {
@@ -60,22 +128,21 @@ MassProperties mass_of(const TomlNode& entry, const SolidShape& shape, const std
                      "write for example density = 600");
         return {};
     }
-    std::optional<VolumeMoments> moments = material(entry, shape, mistakes);
+    std::optional<VolumeMoments> moments = material(entry, shape, slab.has_value(), mistakes);
     if (!moments) return {};
     // Meshes reach out of a slab on both sides; only what is inside it weighs.
     const double inside = slab ? slab->depth / slab->mesh_depth : 1;
     const double volume = moments->volume * inside;
-    const MassProperties body =
+    MassProperties body =
         mass_properties(*moments, inside * (density ? density->number : mass->number / volume));
-    const TomlNode* ballast = entry.find("ballast");
-    if (!ballast) return body;
-    const TomlNode& at = ballast->at("position");
-    Vec3 place = read_vector(at, slab.has_value(), mistakes);
-    if (slab) place.z = 0;
-    if (shape.distance->distance(place) > 0)
-        mistakes.add(at.place, "the ballast lies outside the solid",
-                     "its position counts from that of the solid, along the solid's own axes");
-    return with_point_mass(body, ballast->at("mass").number, place);
+    if (const TomlNode* inertia = entry.find("inertia"))
+        body.inertia = read_inertia(*inertia, body.inertia, slab.has_value(), mistakes);
+    if (const TomlNode* ballast = entry.find("ballast")) {
+        const bool one = ballast->is(TomlNode::Kind::table);
+        for (const TomlNode& lump : one ? std::vector{*ballast} : ballast->items)
+            body = together(body, read_ballast(lump, shape, slab, read_shape, mistakes));
+    }
+    return body;
 }
 
 Locks locks_of(const TomlNode& entry, bool flat) {
@@ -288,14 +355,15 @@ std::vector<TableRule> joint_tables() {
 }
 
 RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShape* shape,
-                           const std::optional<Slab>& slab, Mistakes& mistakes) {
+                           const std::optional<Slab>& slab, const ShapeReader& read_shape,
+                           Mistakes& mistakes) {
     RigidProperties properties;
     properties.friction = entry.number_or("friction", properties.friction);
     properties.restitution = entry.number_or("restitution", properties.restitution);
     const TomlNode* const coupling = entry.find("coupling");
     const bool one_way = coupling && coupling->text == "one-way";
     if (motion != Motion::rigid) {
-        for (const std::string_view key : {"mass", "hollow", "ballast", "lock"})
+        for (const std::string_view key : {"mass", "hollow", "inertia", "ballast", "lock"})
             if (const TomlNode* node = entry.find(key))
                 mistakes.add(node->place, fmt::format("only a rigid solid has '{}'", key),
                              "write motion = \"rigid\", or remove it");
@@ -307,7 +375,8 @@ RigidProperties read_rigid(const TomlNode& entry, Motion motion, const SolidShap
                          "what is fixed or scripted never feels the liquid: remove it");
         return properties;
     }
-    if (!entry.find("keyframe") && shape) properties.mass = mass_of(entry, *shape, slab, mistakes);
+    if (!entry.find("keyframe") && shape)
+        properties.mass = mass_of(entry, *shape, slab, read_shape, mistakes);
     properties.velocity = motion_vector(entry, "velocity", slab, mistakes);
     properties.spin = motion_vector(entry, "spin", slab, mistakes);
     properties.locked = locks_of(entry, slab.has_value());

@@ -68,7 +68,7 @@ void read_times(SceneReader& reader, Scenario& scenario) {
     scenario.gravity = gravity.is(Kind::array) ? reader.velocity(gravity) : Vec3{0, -gravity.number, 0};
 }
 
-void read_domain(SceneReader& reader) {
+void read_domain(SceneReader& reader, Vec3 gravity) {
     const TomlNode& table = reader.root.at("domain");
     const TomlNode& size_node = table.at("size");
     const Vec3 size = reader.asked_size = reader.vector(size_node, 0);
@@ -115,13 +115,27 @@ void read_domain(SceneReader& reader) {
         const TomlNode& wall = walls.at(names[side]);
         const bool detailed = wall.is(Kind::table);
         const std::string& kind = detailed ? wall.at("kind").text : wall.text;
-        box.walls[side].kind = kind == "open" ? WallKind::open : WallKind::closed;
+        box.walls[side].kind = kind == "open"     ? WallKind::open
+                               : kind == "mirror" ? WallKind::mirror
+                                                  : WallKind::closed;
         box.walls[side].slip =
             detailed ? wall.number_or("slip", walls.at("slip").number) : walls.at("slip").number;
+        if (kind == "mirror") {
+            if (detailed && wall.number_or("slip", 1) != 1)
+                reader.mistakes.add(wall.at("slip").place, "liquid slides freely along a mirror",
+                                    "remove 'slip', or make it a closed wall");
+            box.walls[side].slip = 1;
+            if (gravity[side / 2] != 0)
+                reader.mistakes.add(
+                    wall.place,
+                    fmt::format("gravity pulls through the {} side: it is no mirror", names[side]),
+                    "a plane of symmetry is parallel to gravity");
+        }
         if (reader.flat && side >= z_low) {
-            if (kind == "open")
+            if (kind != "closed")
                 reader.mistakes.add(wall.place,
-                                    fmt::format("the {} of a 2D scene cannot be open", names[side]),
+                                    fmt::format("the {} of a 2D scene cannot be {}", names[side],
+                                                kind == "open" ? "open" : "a mirror"),
                                     "leave it out");
             box.walls[side] = {};
         }
@@ -238,6 +252,12 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
                                 advice);
             break;
         }
+    for (int side = 0; side < 6; ++side)
+        if (reader.domain.mirror(side) && !capabilities.mirrors) {
+            reader.mistakes.add(walls.place, fmt::format("the method {} knows no mirrors", node.text),
+                                advice);
+            break;
+        }
     const std::vector<TomlNode>& entries = reader.root.entries("solid");
     const bool wet = !scenario.liquid.fills.empty() || !scenario.liquid.emitters.empty();
     for (std::size_t n = 0; n < solids.size(); ++n) {
@@ -344,12 +364,13 @@ Scene build_scene(SceneReader& reader) {
     Scene scene;
     Scenario& scenario = scene.scenario;
     read_times(reader, scenario);
-    read_domain(reader);
+    read_domain(reader, scenario.gravity);
     reader.mistakes.throw_if_any();  // everything below measures lengths in cells of the domain
     scenario.domain = reader.domain;
     scenario.liquid = read_liquid(reader);
     scenario.sph = read_sph(reader);
     read_solids(reader, scenario);
+    confine_fills(reader, scenario);
     scene.probes = read_probes(reader, scenario);
     scene.claims = read_claims(reader, scene.probes, scenario.time.duration);
     scene.output = read_output(reader);

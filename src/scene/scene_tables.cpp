@@ -18,7 +18,7 @@ std::vector<TableRule> domain_tables() {
                        .types = a_text | a_table,
                        .fallback = "\"closed\"",
                        .meaning = meaning,
-                       .choices = {"closed", "open"},
+                       .choices = {"closed", "open", "mirror"},
                        .inner = "wall"};
     };
 
@@ -176,8 +176,13 @@ std::vector<TableRule> domain_tables() {
          {{.name = "kind",
            .types = a_text,
            .fallback = "\"closed\"",
-           .meaning = "closed: nothing passes; open: liquid may leave, the pressure outside is zero",
-           .choices = {"closed", "open"}},
+           .meaning =
+               "closed: nothing passes; open: liquid may leave, the pressure outside is zero; mirror: a "
+               "plane of symmetry, along which liquid slides freely. A rigid solid may be cut by it, in "
+               "its own plane of symmetry: `mass`, `density` and `inertia` are those of the whole, it "
+               "moves as the symmetry allows, and forces and momenta that a run writes are those of the "
+               "part inside the domain",
+           .choices = {"closed", "open", "mirror"}},
           {.name = "slip",
            .types = a_number,
            .meaning = "of this side; otherwise that of `walls`",

@@ -260,14 +260,15 @@ std::string scene_reference() {
         "method "
         "without viscosity is inviscid.\n\n"
         "| method | summary | viscosity | solids | `wetted_area` of | emitters, sinks | animated meshes | "
-        "one-way coupling | separation |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+        "one-way coupling | separation | mirrors |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | "
+        "--- |\n";
     const auto yes = [](bool can) { return can ? "yes" : "no"; };
     for (const SchemeEntry& scheme : schemes()) {
         const Capabilities can = scheme.make()->capabilities();
-        text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", scheme.name,
+        text += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", scheme.name,
                             escaped(scheme.summary), yes(can.viscosity), words_of(can.motions),
                             words_of(can.wetted), yes(can.sources), yes(can.animated_meshes),
-                            yes(can.one_way), yes(can.separation));
+                            yes(can.one_way), yes(can.separation), yes(can.mirrors));
     }
     return text;
 }

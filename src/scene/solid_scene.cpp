@@ -14,6 +14,7 @@
 #include "scene/rigid_scene.h"
 #include "scene/spring_scene.h"
 #include "scene/suggest.h"
+#include "world/mirrors.h"
 
 namespace flotsam {
 
@@ -83,8 +84,9 @@ std::optional<Slab> slab(const SceneReader& reader) {
     return reader.flat ? std::optional(Slab{reader.domain.h, slab_mesh_depth(reader)}) : std::nullopt;
 }
 
-// Those that have a counterpart in two dimensions.
-constexpr std::string_view flat_shapes[] = {"box", "sphere", "gear"};
+// In two dimensions a solid is the section of its shape. An animated mesh has none: outlines come and go.
+constexpr std::string_view flat_shapes[] = {"box",   "sphere", "capsule", "cylinder", "cone",
+                                            "torus", "gear",   "duck",    "boat",     "mesh"};
 
 // What a kind of solid adds to [[solid]]. A new one adds a line below.
 struct SceneKind {
@@ -113,35 +115,27 @@ Motion motion_of(const TomlNode& entry) {
     return motion;
 }
 
-// The shape of a solid in body coordinates; nothing when a mistake was found.
-std::optional<SolidShape> read_shape(SceneReader& reader, const TomlNode& shape) {
+// The number of teeth of a gear, or 0.
+int read_teeth(SceneReader& reader, const TomlNode& gear) {
+    const double teeth = gear.items[2].number;
+    if (teeth == std::round(teeth) && teeth >= 4 && teeth <= 1000) return int(teeth);
+    reader.mistakes.add(gear.items[2].place, fmt::format("a gear cannot have {} teeth", teeth),
+                        "choose a whole number from 4 to 1000");
+    return 0;
+}
+
+// The shape of a solid in three dimensions, in body coordinates; nothing when a mistake was found.
+std::optional<SolidShape> read_solid_shape(SceneReader& reader, const TomlNode& shape) {
     const double spacing = 0.5 * reader.domain.h;
     const auto pair = [](const TomlNode& list) {
         return std::pair{list.items[0].number, list.items[1].number};
     };
-    const double depth = slab_mesh_depth(reader);
-    if (const TomlNode* box = shape.find("box")) {
-        const Vec3 edges = reader.vector(*box, depth);
-        return reader.flat ? solid_rectangle(edges.x, edges.y, depth) : solid_box(edges);
-    }
-    if (const TomlNode* sphere = shape.find("sphere"))
-        return reader.flat ? solid_disc(sphere->number, depth, spacing)
-                           : solid_sphere(sphere->number, spacing);
+    if (const TomlNode* box = shape.find("box")) return solid_box(reader.vector(*box, 0));
+    if (const TomlNode* sphere = shape.find("sphere")) return solid_sphere(sphere->number, spacing);
     if (const TomlNode* gear = shape.find("gear")) {
-        const double radius = gear->items[0].number, thickness = gear->items[1].number,
-                     teeth = gear->items[2].number;
-        if (teeth != std::round(teeth) || teeth < 4 || teeth > 1000) {
-            reader.mistakes.add(gear->items[2].place, fmt::format("a gear cannot have {} teeth", teeth),
-                                "choose a whole number from 4 to 1000");
-            return {};
-        }
-        return reader.flat ? solid_flat_gear(radius, depth, int(teeth))
-                           : solid_gear(radius, thickness, int(teeth));
-    }
-    if (reader.flat) {
-        reader.mistakes.add(shape.place, "in two dimensions a solid is a box, a sphere (a disc) or a gear",
-                            "choose one of them, or " + reader.make_it_3d());
-        return {};
+        const int teeth = read_teeth(reader, *gear);
+        if (teeth == 0) return {};
+        return solid_gear(gear->items[0].number, gear->items[1].number, teeth);
     }
     if (const TomlNode* capsule = shape.find("capsule")) {
         const auto [r, l] = pair(*capsule);
@@ -181,6 +175,58 @@ std::optional<SolidShape> read_shape(SceneReader& reader, const TomlNode& shape)
         reader.add_nested(mesh.at("file").place, error.what());
         return {};
     }
+}
+
+// The section of a shape with the plane of a slab.
+std::optional<SolidShape> read_section(SceneReader& reader, const TomlNode& shape) {
+    if (shape.find("mesh_sequence")) {
+        reader.mistakes.add(shape.place, "an animated mesh has no section in two dimensions",
+                            "take one 'mesh', or " + reader.make_it_3d());
+        return {};
+    }
+    const std::optional<SolidShape> whole = read_solid_shape(reader, shape);
+    if (!whole) return {};
+    const TomlNode* const mesh = shape.find("mesh");
+    const TomlNode* const given = mesh ? mesh->find("section") : nullptr;
+    const double height = given ? given->number : 0;
+    const Box box = bounds(whole->mesh);
+    if (height <= box.low.z || height >= box.high.z) {
+        reader.mistakes.add(
+            given ? given->place : shape.place,
+            fmt::format("the plane z = {:g} m of this mesh, which 2D is about, does not cut it", height),
+            fmt::format("it reaches from z = {:g} to {:g} m: give a 'section' in between", box.low.z,
+                        box.high.z));
+        return {};
+    }
+    try {
+        return solid_section(whole->mesh, height, slab_mesh_depth(reader));
+    } catch (const UserError& error) {
+        reader.mistakes.add(given ? given->place : shape.place, error.what(),
+                            "give another 'section', or mend the mesh");
+        return {};
+    }
+}
+
+// The shape of a solid in body coordinates; nothing when a mistake was found.
+std::optional<SolidShape> read_shape(SceneReader& reader, const TomlNode& shape) {
+    if (!reader.flat) {
+        if (const TomlNode* mesh = shape.find("mesh"); mesh && mesh->find("section"))
+            reader.mistakes.add(mesh->at("section").place, "a mesh is cut in two dimensions only",
+                                "remove 'section', or set scene.dimensions = 2");
+        return read_solid_shape(reader, shape);
+    }
+    const double depth = slab_mesh_depth(reader);
+    if (const TomlNode* box = shape.find("box")) {
+        const Vec3 edges = reader.vector(*box, depth);
+        return solid_rectangle(edges.x, edges.y, depth);
+    }
+    if (const TomlNode* sphere = shape.find("sphere"))
+        return solid_disc(sphere->number, depth, 0.5 * reader.domain.h);
+    if (const TomlNode* gear = shape.find("gear")) {  // it lies in the plane, as it turns there
+        const int teeth = read_teeth(reader, *gear);
+        return teeth > 0 ? std::optional(solid_flat_gear(gear->items[0].number, depth, teeth)) : std::nullopt;
+    }
+    return read_section(reader, shape);
 }
 
 Rotation read_rotation(SceneReader& reader, const TomlNode& table) {
@@ -223,6 +269,42 @@ Script read_script(SceneReader& reader, const TomlNode& entry, Motion motion) {
     return script;
 }
 
+// The corners of a round shape's mesh stand out by less than this, so that it has the right volume [m].
+double overhang(const Domain& domain) { return 0.05 * domain.h; }
+
+// A rigid solid that mirrors cut must be its own image in each, and move like it.
+void check_mirrors(SceneReader& reader, const TomlNode& entry, Solid& solid) {
+    const Domain& domain = reader.domain;
+    solid.rigid.mirrored = mirrors_through(solid, domain, overhang(domain));
+    for (int side = 0; side < 6; ++side) {
+        if (!solid.rigid.mirrored[side]) continue;
+        const int axis = side / 2;
+        const double plane = side % 2 ? domain.size()[axis] : 0;
+        const PlacedShape shape = shape_at(solid, 0);
+        double off = std::abs(solid.start.to_world(solid.rigid.mass.center)[axis] - plane);
+        for (Vec3 v : mesh_at(solid, 0).vertices) {
+            const double here = shape.distance(v);
+            v[axis] = 2 * plane - v[axis];
+            off = std::max(off, std::abs(shape.distance(v) - here));
+        }
+        if (off > 0.1 * domain.h)
+            reader.mistakes.add(
+                entry.at("position").place,
+                fmt::format("the solid \"{}\" is cut by a mirror that is not its plane of symmetry",
+                            solid.name),
+                fmt::format("its plane of symmetry must lie at {} = {:g} m", "xyz"[axis], plane));
+        Vec3 v = solid.rigid.velocity, spin = solid.rigid.spin;
+        v[axis] = 0;
+        for (int turn = 0; turn < 3; ++turn)
+            if (turn != axis) spin[turn] = 0;
+        if (v != solid.rigid.velocity || spin != solid.rigid.spin)
+            reader.mistakes.add(
+                entry.place,
+                fmt::format("the solid \"{}\" starts across the mirror that cuts it", solid.name),
+                fmt::format("it cannot move along {0}, and turns about {0} only", "xyz"[axis]));
+    }
+}
+
 void check_solid_place(SceneReader& reader, const TomlNode& entry, const std::string& name, Motion motion,
                        const Box& box) {
     const Vec3 size = reader.domain.size();
@@ -236,14 +318,33 @@ void check_solid_place(SceneReader& reader, const TomlNode& entry, const std::st
     }
     // What is fixed may stick out, like a post set into the floor; what moves freely may not.
     if (motion == Motion::fixed || motion == Motion::scripted) return;
-    // The corners of a round shape's mesh stand out a little, so that it has the right volume.
-    const double slack = 0.05 * reader.domain.h;
+    const double slack = overhang(reader.domain);
+    const bool rigid = motion == Motion::rigid;  // may be cut by mirrors
     for (int axis = 0; axis < (reader.flat ? 2 : 3); ++axis)
-        if (box.low[axis] < -slack || box.high[axis] > size[axis] + slack) {
+        if ((box.low[axis] < -slack && !(rigid && reader.domain.mirror(2 * axis))) ||
+            (box.high[axis] > size[axis] + slack && !(rigid && reader.domain.mirror(2 * axis + 1)))) {
             reader.mistakes.add(place, fmt::format("the solid \"{}\" reaches out of the domain", name),
                                 advice);
             return;
         }
+}
+
+// What pulls or drives in a mirror does so once for both halves of what the mirror cuts; anywhere else it has
+// its image beyond the mirror.
+void share_with_image(Joint& joint, const Scenario& scenario) {
+    const Domain& domain = scenario.domain;
+    for (int side = 0; side < 6; ++side) {
+        const double plane = side % 2 ? domain.size()[side / 2] : 0;
+        const auto in_mirror = [&](int solid, const Pose& frame) {
+            const Pose pose = solid == the_world ? Pose{} : pose_at(scenario.solids[solid], 0);
+            const bool cut = solid == the_world || scenario.solids[solid].motion != Motion::rigid ||
+                             scenario.solids[solid].rigid.mirrored[side];
+            return cut && std::abs(pose.to_world(frame.position)[side / 2] - plane) < 1e-9;
+        };
+        if (!domain.mirror(side) || !in_mirror(joint.a, joint.frame_a) || !in_mirror(joint.b, joint.frame_b))
+            continue;
+        joint.stiffness *= 0.5, joint.damping *= 0.5, joint.motor_torque *= 0.5;
+    }
 }
 
 }  // namespace
@@ -292,9 +393,19 @@ std::vector<TableRule> solid_tables() {
            .meaning = "a rigid solid is a wall of this thickness around nothing; closed, no liquid enters",
            .low = 0,
            .above_low = true},
+          {.name = "inertia",
+           .types = a_number | a_list,
+           .unit = "kg m^2",
+           .meaning =
+               "of a rigid solid about its centre of mass, along its own axes, without its ballast: three "
+               "principal moments, or xx, yy, zz, xy, xz, yz of the tensor; in 2D one number, about z, of "
+               "the part within the slab; otherwise that of its shape",
+           .min_count = 3,
+           .max_count = 6},
           {.name = "ballast",
-           .types = a_table,
-           .meaning = "a lump of mass inside a rigid solid, beside its `density` or `mass`",
+           .types = a_table | tables,
+           .meaning =
+               "a lump of mass inside a rigid solid, beside its `density` or `mass`; or any number of them",
            .inner = "ballast"},
           {.name = "release",
            .types = a_number,
@@ -364,7 +475,9 @@ std::vector<TableRule> solid_tables() {
            .high = 1}}},
         {"ballast",
          "ballast = { ... }",
-         "A lump of mass inside a rigid solid: it moves its centre of mass and counts in its inertia.",
+         "A lump of mass inside a rigid solid: it moves its centre of mass and counts in its inertia. "
+         "Several "
+         "are written as `[[solid.ballast]]`.",
          {{.name = "mass",
            .types = a_number,
            .unit = "kg",
@@ -378,7 +491,12 @@ std::vector<TableRule> solid_tables() {
            .unit = "m",
            .meaning = "in the solid's own axes, from its `position`",
            .min_count = 2,
-           .required = true}}},
+           .required = true},
+          {.name = "shape",
+           .types = a_table,
+           .unit = "m",
+           .meaning = "that it fills evenly, along the solid's axes; otherwise it is a point",
+           .inner = "shape"}}},
         {"keyframe",
          "[[solid.keyframe]]",
          "Where a scripted solid is at a time. Before the first and after the last it stands still.",
@@ -392,8 +510,11 @@ std::vector<TableRule> solid_tables() {
           {.name = "rotation", .types = a_table, .meaning = "from its own axes", .inner = "rotation"}}},
         {"shape",
          "shape = { ... }",
-         "The shape of a solid. In 2D only `box`, a rectangle, `sphere`, a disc, and `gear`; of elastic "
-         "solids only `box`.",
+         "The shape of a solid. In 2D it is cut by the plane z = 0 of its own coordinates: a sphere is a "
+         "disc, a "
+         "cylinder a rectangle, a torus two discs; but a gear lies in the plane. Elastic solids are only "
+         "`box` "
+         "there, and `mesh_sequence` has no section.",
          {{.name = "box",
            .types = a_list,
            .unit = "m",
@@ -483,7 +604,11 @@ std::vector<TableRule> solid_tables() {
            .fallback = "1.0",
            .meaning = "metres per unit of the file",
            .low = 0,
-           .above_low = true}}},
+           .above_low = true},
+          {.name = "section",
+           .types = a_number,
+           .unit = "m",
+           .meaning = "in 2D: the z, from its origin, at which it is cut; otherwise 0"}}},
         {"mesh sequence",
          "shape.mesh_sequence = { ... }",
          "An animated mesh: files with the same vertices and triangles, of which only the places change. "
@@ -553,14 +678,17 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
             solid.start.rotation = read_rotation(reader, *turn);
         solid.script = read_script(reader, entry, solid.motion);
         const TomlNode& shape = entry.at("shape");
-        if (const TomlNode* sequence = reader.flat ? nullptr : shape.find("mesh_sequence"))
+        const TomlNode* sequence = shape.find("mesh_sequence");
+        if (sequence && !reader.flat)
             read_sequence(reader, *sequence, solid);
         else
             solid.shape = read_shape(reader, shape).value_or(SolidShape{});
         if (solid.shape.distance)
             check_solid_place(reader, entry, name.text, solid.motion, bounds(mesh_at(solid, 0)));
-        solid.rigid = read_rigid(entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr,
-                                 slab(reader), reader.mistakes);
+        solid.rigid = read_rigid(
+            entry, solid.motion, solid.shape.distance ? &solid.shape : nullptr, slab(reader),
+            [&](const TomlNode& inner) { return read_shape(reader, inner); }, reader.mistakes);
+        if (solid.motion == Motion::rigid && solid.shape.distance) check_mirrors(reader, entry, solid);
         for (const SceneKind& kind : scene_kinds) kind.read(reader, entry, solid);
         scenario.solids.push_back(solid);
     }
@@ -569,6 +697,7 @@ void read_solids(SceneReader& reader, Scenario& scenario) {
         for (const SceneKind& kind : scene_kinds)
             if (kind.finish) kind.finish(tables_of_solids[n], scenario, scenario.solids[n], reader);
     scenario.joints = read_joints(reader.root, scenario.solids, slab(reader), reader.mistakes);
+    for (Joint& joint : scenario.joints) share_with_image(joint, scenario);
 }
 
 bool fits_slab(const TomlNode& entry) {

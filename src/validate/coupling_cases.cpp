@@ -35,7 +35,7 @@ double released_acceleration(const Domain& domain, const SolidShape& shape, doub
     const BodyInertia body{0, place, Vec3{1, 1, domain.flat() ? 0.0 : 1.0} / mass, {}};
     const PressureSystem system = pressure_system(domain, std::move(phi), gravity, density, obstacles);
     std::vector<Pocket> sealed = system.sealed;
-    SolidSystem solids{impulse_scale(system), rigid_blocks(system, {body}, dt, sealed), {}};
+    SolidSystem solids{impulse_scale(system), rigid_blocks(system, {body}, {}, dt, sealed), {}};
     solids.rigid.from[0] = as_six({gravity * dt, {}});
     const PressureUpdate report = solve_pressure(system, source, dt, {Solver::multigrid, {1e-10, 1e-14, 500}},
                                                  u, potential, solids, sealed);

@@ -8,6 +8,7 @@
 
 #include "validate/body_tools.h"
 #include "validate/cases.h"
+#include "world/mirrors.h"
 
 namespace flotsam {
 
@@ -264,13 +265,15 @@ void validate_cylinder_entry(const ValidationRun& run) {
     ObservedOrder order(run, "depth, boundary elements",
                         "another computation, digitised: the difference to it need not vanish");
     for (const int n : run.quick ? std::vector{16} : std::vector{16, 32}) {
-        // Half of the tank: its middle plane is a wall that cuts the cylinder. Cells divide the half-width.
+        // Half of the tank: its middle plane is a mirror that cuts the cylinder. Cells divide the half-width.
         const int cells = int(std::round(half_width / diameter * n));
         Scenario s = box_of_water({cells, 5 * cells / 4, 1}, half_width, make_level(depth));
         const Domain& domain = s.domain;
+        s.domain.walls[x_low].kind = WallKind::mirror;
         s.solids.push_back(body_in_water(domain,
                                          solid_disc(0.5 * diameter, figure_depth(domain), 0.25 * domain.h),
-                                         {0, depth + 0.5 * diameter, 0.5 * domain.h}, 0.5, 0.5));
+                                         {0, depth + 0.5 * diameter, 0.5 * domain.h}, 0.5));
+        s.solids[0].rigid.mirrored = mirrors_through(s.solids[0], domain, 0);
         s.solids[0].rigid.locked = only_heave;
         s.solids[0].rigid.velocity = {0, -speed, 0};
         // Water that is thrown aside leaves the cylinder. If it clings, its suction pulls the cylinder down,

@@ -11,6 +11,7 @@ namespace flotsam {
 enum class WallKind {
     closed,  // nothing passes
     open,    // no wall: the pressure outside is zero, liquid may leave
+    mirror,  // a plane of symmetry: as closed, with free slip; beyond it everything is the same, mirrored
 };
 
 struct Wall {
@@ -43,11 +44,17 @@ struct Domain {
         return c.x >= 0 && c.y >= 0 && c.z >= 0 && c.x < cells.x && c.y < cells.y && c.z < cells.z;
     }
     bool open(int side) const { return walls[side].kind == WallKind::open; }
+    bool mirror(int side) const { return walls[side].kind == WallKind::mirror; }
     // Whether a side stops solids and liquid. Front and back of a slab are no walls.
     bool closed(int side) const { return !open(side) && !(flat() && side >= z_low); }
     std::array<bool, 6> closed_sides() const {
         std::array<bool, 6> sides{};
         for (int side = 0; side < 6; ++side) sides[side] = closed(side);
+        return sides;
+    }
+    std::array<bool, 6> mirrors() const {
+        std::array<bool, 6> sides{};
+        for (int side = 0; side < 6; ++side) sides[side] = mirror(side);
         return sides;
     }
     bool any_open() const {

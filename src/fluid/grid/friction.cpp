@@ -10,7 +10,7 @@ Vec3 apply_wall_friction(MacGrid& u, const Field<double>& phi, const Domain& dom
     for (int side = 0; side < 6; ++side) {
         const Wall& wall = domain.walls[side];
         const int normal = side / 2;
-        if (wall.kind == WallKind::open || wall.slip >= 1 || domain.cells[normal] == 1) continue;
+        if (wall.kind != WallKind::closed || wall.slip >= 1 || domain.cells[normal] == 1) continue;
         const double kept = std::pow(wall.slip, 24 * dt);
         const int layer = side % 2 ? domain.cells[normal] - 1 : 0;
         for (int axis = 0; axis < 3; ++axis) {

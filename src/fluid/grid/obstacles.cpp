@@ -98,22 +98,30 @@ int Obstacles::nearest(Int3 cell, Vec3 p) const {
 namespace {
 
 // Makes the net flux of a rotating solid zero, as that of a translating one is to rounding. Cells that were
-// closed because they were almost full leave a small sum; it is spread over the solid's surface. In a box
-// without free surface a constant pressure would otherwise turn a body.
-void close_turning(Obstacles& o) {
+// closed because they were almost full leave a small sum; it is spread over the solid's surface in open
+// cells. In a box without free surface a constant pressure would otherwise turn a body. In a closed cell all
+// solids have one centre, so that those that fill it together, as jointed bodies do, do not turn each other.
+void close_turning(Obstacles& o, const Domain& domain) {
     struct Sum {
         Vec3 area, turning;
         double all = 0;
     };
     std::vector<Sum> sums(o.list.size());
     for (ObstaclePatch& patch : o.patches) {
-        if (o.open_volume[patch.cell] == 0) patch.curl = {};
+        const bool open = o.open_volume[patch.cell] > 0;
+        if (!open) {
+            const Vec3 middle = domain.cell_center(patch.at);
+            for (int d = 0; d < 3; ++d) patch.turning[d] += cross(patch.center - middle, patch.moment[d]);
+            patch.center = middle;
+            patch.curl = {};
+        }
         Sum& sum = sums[patch.obstacle];
         sum.area += patch.area;
         sum.turning += cross(patch.center - o.list[patch.obstacle].after.position, patch.area) + patch.curl;
-        sum.all += length(patch.area);
+        if (open) sum.all += length(patch.area);
     }
     for (ObstaclePatch& patch : o.patches) {
+        if (o.open_volume[patch.cell] == 0) continue;
         const Sum& sum = sums[patch.obstacle];
         // Solids that a side of the domain cuts are left out: their areas do not sum to zero.
         if (sum.all == 0 || length(sum.area) > 1e-9 * sum.all) continue;
@@ -140,7 +148,7 @@ void add_films(Obstacles& o, const Domain& domain) {
         const CutSolid& cut = *o.list[s].cut;
         for (int side = 0; side < 6 && !own[s].empty(); ++side) {
             const int axis = side / 2, layer = side % 2 ? domain.cells[axis] - 1 : 0;
-            if (!domain.closed(side)) continue;
+            if (!domain.closed(side) || domain.mirror(side)) continue;  // nothing lies on a mirror
             if (side % 2 ? cut.low[axis] + cut.size[axis] <= layer : cut.low[axis] > 0) continue;
             const double inwards = side % 2 ? -1 : 1;
             double area = 0, around = 0;
@@ -167,6 +175,7 @@ void add_films(Obstacles& o, const Domain& domain) {
                 film.area = Vec3(unit(axis)) * (inwards * area * length(film.area) / around);
                 film.center = center / area;
                 film.curl = {};
+                film.turning = {};
                 film.film = true;
                 for (int d = 0; d < 3; ++d)
                     film.moment[d] = film.area * (-film.center[d] * domain.h * domain.h);
@@ -417,6 +426,7 @@ void place_patches(Obstacles& o, const Domain& domain) {
         for (int d = 0; d < 3; ++d) m[d] = at->moment[0][d] + at->moment[1][d];
         const Vec3 about_origin{m[1].z - m[2].y, m[2].x - m[0].z, m[0].y - m[1].x};
         patch.curl = (cross(patch.center, at->area) - about_origin) / (domain.h * domain.h);
+        for (int d = 0; d < 3; ++d) patch.turning[d] = at->turning[d] - cross(patch.center, m[d]);
     }
 }
 
@@ -457,7 +467,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     keep_sides_apart(o, domain);
     find_patches(o, domain);
     place_patches(o, domain);
-    close_turning(o);
+    close_turning(o, domain);
     for (std::size_t s = 0; s < o.list.size(); ++s)
         if (o.list[s].nodes) divide_among_nodes(o, int(s), domain);
     add_films(o, domain);

@@ -69,6 +69,9 @@ struct ObstaclePatch {
     // Integral of (x - center) x area, in face areas [m]: zero where the patch is flat. The flux out of the
     // cell per spin is (arm of the centre) x area, plus this.
     Vec3 curl{};
+    // Row d: integral of the d-th coordinate times (x - center) x outward area [m^4]: the torque of
+    // hydrostatic pressure beyond that of its force at the centre.
+    std::array<Vec3, 3> turning{};
     bool film = false;  // film between the solid and a side of the domain, which bears the reaction
     int piece = -1;     // listed unknown of the pressure that it bounds; -1: its cell's unknown
 };

@@ -41,7 +41,7 @@ SolveReport PressureSolver::finish() {
     else if (multigrid_)
         report = solve_keeping();
     else
-        report = solve_iccg(system_.network, solids_->rigid.interface, rhs_, *x_, settings_.tolerance);
+        report = solve_iccg(system_.network, solids_->rigid.eliminated(), rhs_, *x_, settings_.tolerance);
     velocity_ = solids_->velocity(*x_, std::move(velocity_));
     report.iterations = iterations_ += report.iterations;
     return report;

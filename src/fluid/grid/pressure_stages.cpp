@@ -289,7 +289,7 @@ InterfaceLoads interface_loads(const PressureSystem& system, const std::vector<d
         load.force += force;
         if (patch.film) loads.wall_impulse += force * dt;
         load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force) +
-                       pi * domain.h * domain.h * patch.curl;
+                       pi * domain.h * domain.h * patch.curl + hydrostatic_torque(system, patch);
         // At the surface, negative pressure means that the patch lies above it and is dry; deeper down it is
         // suction.
         if (p >= 0 || !at_surface) load.wetted_area += length(patch.area) * domain.h * domain.h;

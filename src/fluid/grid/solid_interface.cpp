@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace flotsam {
 
@@ -11,11 +12,21 @@ void add(Six<double>& six, Vec3 linear, Vec3 angular) {
     for (int a = 0; a < 3; ++a) six[a] += linear[a], six[3 + a] += angular[a];
 }
 
-// Whether a pocket's liquid can push a body aside. A constant pressure cannot push a body that is entirely
-// inside the pocket: small net fluxes, which closed slivers leave, are removed, or that pressure would grow
-// until they balance the inflow of the pocket.
+// The part of net fluxes that joints do not balance, on bodies that `all` says are wet.
+std::vector<Six<double>> unbalanced_where_wet(const RigidConstraints& joints, std::vector<Six<double>> sum,
+                                              const std::vector<Six<double>>& all) {
+    sum = joints.unbalanced(std::move(sum));
+    for (std::size_t b = 0; b < sum.size(); ++b)
+        for (int k = 0; k < 6; ++k)
+            if (all[b][k] <= 0) sum[b][k] = 0;
+    return sum;
+}
+
+// Whether a pocket's liquid can push a body aside. A constant pressure cannot push a body, or bodies that
+// joints hold together, entirely inside the pocket: small net fluxes, which closed slivers leave, are
+// removed, or that pressure would grow until they balance the inflow of the pocket.
 bool gives_way(const Pocket& pocket, const PressureSystem& system, const std::vector<BodyInertia>& bodies,
-               std::vector<ModeEntry<double>>& entries) {
+               const RigidConstraints& joints, std::vector<ModeEntry<double>>& entries) {
     std::vector<char> inside(system.network.value_count(), 0);
     for (const std::int64_t n : pocket) inside[n] = 1;
     // Upper bound of an entry's fluxes, up to a factor.
@@ -32,15 +43,27 @@ bool gives_way(const Pocket& pocket, const PressureSystem& system, const std::ve
                 sum[entry.group][k] += entry.flux[k];
                 all[entry.group][k] += size(entry)[k];
             }
+    std::vector<Six<double>> removed = unbalanced_where_wet(joints, sum, all);
     for (std::size_t b = 0; b < bodies.size(); ++b)
         for (int k = 0; k < 6; ++k)
-            if (std::abs(sum[b][k]) > 0.01 * all[b][k]) return true;
+            if (std::abs(removed[b][k]) > 0.01 * all[b][k]) return true;
+    // Bodies that this liquid does not touch are moved by their joints, too: what is removed for their sake
+    // comes from those that it touches. A few dry bodies among wet ones are done with in a few rounds.
+    constexpr int rounds = 40;
+    for (int round = 0; round < rounds && !joints.empty(); ++round) {
+        std::vector<Six<double>> left = sum;
+        for (std::size_t b = 0; b < bodies.size(); ++b)
+            for (int k = 0; k < 6; ++k) left[b][k] -= removed[b][k];
+        left = unbalanced_where_wet(joints, std::move(left), all);
+        for (std::size_t b = 0; b < bodies.size(); ++b)
+            for (int k = 0; k < 6; ++k) removed[b][k] += left[b][k];
+    }
     for (ModeEntry<double>& entry : entries) {
         if (!inside[entry.cell]) continue;
         const Six<double> share = size(entry);
         for (int k = 0; k < 6; ++k)
             if (const double whole = all[entry.group][k]; whole > 0)
-                entry.flux[k] -= sum[entry.group][k] * share[k] / whole;
+                entry.flux[k] -= removed[entry.group][k] * share[k] / whole;
     }
     return false;
 }
@@ -49,8 +72,8 @@ bool gives_way(const Pocket& pocket, const PressureSystem& system, const std::ve
 
 double impulse_scale(const PressureSystem& system) { return system.density * std::pow(system.domain->h, 3); }
 
-RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyInertia>& bodies, double dt,
-                         std::vector<Pocket>& sealed) {
+RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyInertia>& bodies,
+                         std::vector<ConstraintRow> joints, double dt, std::vector<Pocket>& sealed) {
     RigidBlocks rigid;
     if (bodies.empty()) return rigid;
     const double h = system.domain->h, to_impulse = impulse_scale(system);
@@ -67,13 +90,13 @@ RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyIne
         const Vec3 weight = hydrostatic_force(system, patch) * dt;
         const Vec3 turning = cross(arm, patch.area) + patch.curl;
         const double datum = system.density * system.datum * h * h * dt;
-        add(rigid.push[b], weight + datum * patch.area, cross(arm, weight) + datum * turning);
+        add(rigid.push[b], weight + datum * patch.area,
+            cross(arm, weight) + hydrostatic_torque(system, patch) * dt + datum * turning);
         const std::int64_t unknown = bounded_unknown(system, patch);
         if (unknown < 0) continue;
         entries.push_back({std::uint32_t(unknown), b, {}});
         add(entries.back().flux, patch.area, turning);
     }
-    std::erase_if(sealed, [&](const Pocket& pocket) { return gives_way(pocket, system, bodies, entries); });
     std::vector<SixBySix<double>> compliance(bodies.size());
     rigid.inverse.resize(bodies.size());
     for (std::size_t b = 0; b < bodies.size(); ++b)
@@ -85,7 +108,13 @@ RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyIne
                 compliance[b][3 + i][3 + j] = to_impulse * bodies[b].inverse_inertia.row[i][j];
             }
         }
-    rigid.interface = LowRank<double>(system.network.slot_count(), std::move(entries), std::move(compliance));
+    if (!joints.empty()) rigid.joints = RigidConstraints(rigid.inverse, std::move(joints));
+    std::erase_if(sealed, [&](const Pocket& pocket) {
+        return gives_way(pocket, system, bodies, rigid.joints, entries);
+    });
+    const std::int64_t slots = system.network.slot_count();
+    rigid.interface = LowRank<double>(slots, std::move(entries), std::move(compliance));
+    if (!rigid.joints.empty()) rigid.modes = rigid.joints.modes(rigid.interface, slots, to_impulse);
     return rigid;
 }
 

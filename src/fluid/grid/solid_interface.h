@@ -41,6 +41,13 @@ Vec3 hydrostatic_force(const PressureSystem& system, const AnyPatch& patch) {
     return force;
 }
 
+// Its torque about the patch's centre [N m].
+inline Vec3 hydrostatic_torque(const PressureSystem& system, const ObstaclePatch& patch) {
+    Vec3 torque;
+    for (int d = 0; d < 3; ++d) torque -= system.density * system.gravity[d] * patch.turning[d];
+    return torque;
+}
+
 // A rigid body that the pressure moves. Its obstacle has no prescribed motion.
 struct BodyInertia {
     int obstacle = 0;
@@ -55,9 +62,10 @@ inline Six<double> as_six(const Twist& t) {
 inline Twist as_twist(const Six<double>& v) { return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}}; }
 
 // The bodies' blocks [Zarifi17 5.2.3; Batty 2007]: `push` is the impulse of the known part of the pressure,
-// `from` is left to the caller. Pockets whose liquid can push a body aside are removed from `sealed`.
-RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyInertia>& bodies, double dt,
-                         std::vector<Pocket>& sealed);
+// `from` is left to the caller. `joints` hold bodies together. Pockets whose liquid can push a body aside are
+// removed from `sealed`.
+RigidBlocks rigid_blocks(const PressureSystem& system, const std::vector<BodyInertia>& bodies,
+                         std::vector<ConstraintRow> joints, double dt, std::vector<Pocket>& sealed);
 
 // The interface map of the nodes, from the obstacles' node patches [Zarifi17 5.1], and the impulse of the
 // known part of the pressure on each node [kg m/s].

@@ -1,65 +1,112 @@
 #include "fluid/grid/sources.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/random.h"
+#include "fluid/grid/confines.h"
 #include "fluid/grid/sample.h"
 
 namespace flotsam {
 
 namespace {
+
 bool is_open(const Emitter& emitter, double time, double dt) {
     return time + dt > emitter.from && time < emitter.until;
 }
+
+// Points that travel with an emitter's velocity, during one step or the part of it that the emitter is open.
+class Inflow {
+  public:
+    Inflow(const Emitter& emitter, const Domain& domain, double time, double dt)
+        : emitter_(emitter),
+          box_(emitter.region->bounds()),
+          fills_(time <= emitter.from),
+          begin_(std::max(time, emitter.from)),
+          end_(std::min(time + dt, emitter.until)) {
+        box_ = {max(box_.low, Vec3{0, 0, 0}), min(box_.high, domain.size())};
+        // Looked for in pieces of its way, so that no point jumps over a thin region.
+        const Vec3 size = box_.high - box_.low;
+        const double thin = std::min({domain.h, size.x, size.y, domain.flat() ? size.x : size.z});
+        pieces_ = std::max(1, int(std::ceil(4 * length(way()) / thin)));
+    }
+
+    double end() const { return end_; }
+    Vec3 way() const { return emitter_.velocity * (end_ - begin_); }
+    // Where the points that come in are when it ends.
+    Box reach() const { return {min(box_.low, box_.low + way()), max(box_.high, box_.high + way())}; }
+
+    // When the point that ends at `x` comes into the region, if it does. The first step fills the region.
+    std::optional<double> entry(Vec3 x) const {
+        if (fills_) return inside(x) ? std::optional(end_) : std::nullopt;
+        bool was_inside = inside(x - way());
+        for (int piece = 1; piece <= pieces_; ++piece) {
+            const double left = 1 - double(piece) / pieces_;
+            const bool is_inside = inside(x - left * way());
+            if (is_inside && !was_inside) return end_ - left * (end_ - begin_);
+            was_inside = is_inside;
+        }
+        return std::nullopt;
+    }
+
+  private:
+    bool inside(Vec3 x) const { return box_.contains(x) && emitter_.region->contains(x); }
+
+    const Emitter& emitter_;
+    Box box_;
+    bool fills_;
+    double begin_, end_;
+    int pieces_ = 1;
+};
+
+void impose_velocity(Particles& particles, const Emitter& emitter) {
+    parallel_for(particles.count(), 4096, [&](std::int64_t i) {
+        if (!emitter.region->contains(Vec3(particles.position[i]))) return;
+        particles.velocity[i] = Vec3f(emitter.velocity);
+        for (auto& row : particles.affine)
+            if (!row.empty()) row[i] = {};
+    });
+}
+
 }  // namespace
 
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
               double dt, double now, const std::vector<Obstacle>& obstacles) {
     const bool carries_velocity = settings.carrier != Carrier::markers;
+    const Confines confines(domain, obstacles);
+    const Vec3 lowest = Vec3{1, 1, 1} * confines.gap(), highest = domain.size() - lowest;
     Exchange exchange;
     for (std::size_t e = 0; e < settings.emitters.size(); ++e) {
         const Emitter& emitter = settings.emitters[e];
         if (!is_open(emitter, time, dt)) continue;
-        const bool first = time <= emitter.from;
-        const double age = time + dt - emitter.from;
+        if (carries_velocity) impose_velocity(particles, emitter);
 
-        if (carries_velocity)
-            parallel_for(particles.count(), 4096, [&](std::int64_t i) {
-                if (!emitter.region->contains(Vec3(particles.position[i]))) return;
-                particles.velocity[i] = Vec3f(emitter.velocity);
-                for (auto& row : particles.affine)
-                    if (!row.empty()) row[i] = {};
-            });
-
+        const Inflow inflow(emitter, domain, time, dt);
         // The lattice has travelled `shift` since the emitter opened.
-        const Vec3 shift = emitter.velocity * age;
-        Box box = emitter.region->bounds();
-        box.low = max(box.low, Vec3{0, 0, 0});
-        box.high = min(box.high, domain.size());
-        const Int3 low = domain.cell_of(box.low - shift) - Int3{1, 1, 1},
-                   high = domain.cell_of(box.high - shift) + Int3{1, 1, 1};
+        const Vec3 shift = emitter.velocity * (inflow.end() - emitter.from);
+        const Box reach = inflow.reach();
+        const Int3 low = domain.cell_of(reach.low - shift) - Int3{1, 1, 1},
+                   high = domain.cell_of(reach.high - shift) + Int3{1, 1, 1};
         const std::uint64_t seed = combine(settings.seed, 1000 + e);
-        const Vec3 way_left = emitter.velocity * (time + dt - now);
-        const Vec3 lowest = Vec3{1, 1, 1} * (1e-3 * domain.h), highest = domain.size() - lowest;
+        const auto let_in = [&](Vec3 x) {
+            const std::optional<double> entry = inflow.entry(x);
+            if (!entry) return;
+            Vec3 place = min(max(x - emitter.velocity * (inflow.end() - now), lowest), highest);
+            if (std::any_of(obstacles.begin(), obstacles.end(),
+                            [&](const Obstacle& o) { return o.distance(place) <= 0; }))
+                return;
+            if (*entry < now) place = confines.stop(x - emitter.velocity * (inflow.end() - *entry), place);
+            particles.position.push_back(Vec3f(place));
+            if (carries_velocity) particles.velocity.push_back(Vec3f(emitter.velocity));
+            ++exchange.count;
+            exchange.velocity_sum += emitter.velocity;
+        };
         for (int k = domain.flat() ? 0 : low.z; k <= (domain.flat() ? 0 : high.z); ++k)
             for (int j = low.y; j <= high.y; ++j)
                 for (int i = low.x; i <= high.x; ++i) {
                     const SeedPoints points = seed_points(domain, {i, j, k}, seed, shift);
-                    for (int p = 0; p < points.count; ++p) {
-                        const Vec3 x = points.point[p];
-                        if (!box.contains(x) || !emitter.region->contains(x)) continue;
-                        if (!domain.has_cell(domain.cell_of(x))) continue;
-                        const Vec3 before = x - emitter.velocity * dt;
-                        if (!first && box.contains(before) && emitter.region->contains(before)) continue;
-                        const Vec3 place = min(max(x - way_left, lowest), highest);
-                        if (std::any_of(obstacles.begin(), obstacles.end(),
-                                        [&](const Obstacle& o) { return o.distance(place) <= 0; }))
-                            continue;
-                        particles.position.push_back(Vec3f(place));
-                        if (carries_velocity) particles.velocity.push_back(Vec3f(emitter.velocity));
-                        ++exchange.count;
-                        exchange.velocity_sum += emitter.velocity;
-                    }
+                    for (int p = 0; p < points.count; ++p) let_in(points.point[p]);
                 }
     }
     resize_like_positions(particles, settings.carrier);

@@ -19,9 +19,10 @@ struct Exchange {
 
 // Adds the particles that enter through emitters between `time` and `time + dt`. Each emitter fills its
 // region at once and then as fast as its liquid moves out: a lattice of points travels with the emitter's
-// velocity, and every point that comes into the region becomes a particle. Particles inside the region take
-// the emitter's velocity. New particles are placed where they are at time `now`, which the other particles
-// have reached; none enters inside an obstacle.
+// velocity, and every point that comes into the region becomes a particle, also if it is beyond the region
+// before the step is over. Particles inside the region take the emitter's velocity. New particles are placed
+// where they are at time `now`, which the other particles have reached; none enters inside an obstacle or
+// passes through one.
 Exchange emit(Particles& particles, const Domain& domain, const LiquidSettings& settings, double time,
               double dt, double now, const std::vector<Obstacle>& obstacles = {});
 

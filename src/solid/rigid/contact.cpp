@@ -26,6 +26,7 @@ struct ReadySolid {
     double radius = 0;  // of a ball about the body's origin that holds it [m]
     bool rigid = false;
     double friction = 0, restitution = 0;
+    std::array<bool, 6> mirrored{};  // sides that cut it
 };
 
 // Pieces of a mesh file, found once: they do not depend on anything but the mesh.
@@ -201,7 +202,7 @@ struct ContactShapes::Parts {
         for (int side = 0; side < 6; ++side) {
             const int axis = side / 2;
             const bool high = side % 2 == 1;
-            if (!walls.closed[side]) continue;
+            if (!walls.closed[side] || solid.mirrored[side]) continue;
             const double wall = high ? walls.box.high[axis] : walls.box.low[axis];
             const Vec3 inward = Vec3(unit(axis)) * (high ? -1.0 : 1.0);
             const auto height = [&](Vec3 p) { return high ? wall - p[axis] : p[axis] - wall; };
@@ -216,7 +217,7 @@ struct ContactShapes::Parts {
                                             .normal = inward,
                                             .distance = height(p),
                                             .approach = 0,
-                                            .friction = solid.friction,
+                                            .friction = walls.mirrors[side] ? 0 : solid.friction,
                                             .restitution = solid.restitution});
             }
         }
@@ -248,6 +249,7 @@ ContactShapes::ContactShapes(const std::vector<Solid>& solids, const std::vector
         ready.rigid = solid.motion == Motion::rigid;
         ready.friction = solid.rigid.friction;
         ready.restitution = solid.rigid.restitution;
+        ready.mirrored = solid.rigid.mirrored;
         ready.size = 1e300;
         if (may_deform(solid.motion)) {  // it does not keep its shape, and finds its contacts itself
             ready.size = 0;

@@ -35,6 +35,9 @@ std::vector<PlacedSolid> place_solids(const std::vector<Solid>& solids, const st
 struct ContactWalls {
     Box box;
     std::array<bool, 6> closed{};  // low x, high x, low y, ...
+    // Those of them that are planes of symmetry. A body meets its image there, which slides along with it:
+    // there is no friction. Bodies that they cut do not touch them.
+    std::array<bool, 6> mirrors{};
 };
 
 // The solids' convex pieces, prepared once for a run. Mesh files are decomposed here, each only once per

@@ -1,5 +1,6 @@
 #include "solid/rigid/rigid_body.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/check.h"
@@ -48,17 +49,31 @@ void turn_locked(RigidBody& body, double dt) {
 
 }  // namespace
 
+Locks locks_of(const RigidProperties& properties) {
+    Locks locked = properties.locked;
+    for (int side = 0; side < 6; ++side)
+        if (const int normal = side / 2; properties.mirrored[side]) {
+            locked[lock_x + normal] = true;
+            for (int axis = 0; axis < 3; ++axis)
+                if (axis != normal) locked[lock_rotate_x + axis] = true;
+        }
+    return locked;
+}
+
 RigidBody make_rigid_body(int solid, const RigidProperties& properties, const Pose& start) {
     FLOTSAM_CHECK(properties.mass.mass > 0, properties.mass.mass);
     RigidBody body;
     body.solid = solid;
-    body.mass = properties.mass.mass;
+    // Half of it is on this side of each mirror.
+    const double share =
+        std::pow(0.5, std::count(properties.mirrored.begin(), properties.mirrored.end(), true));
+    body.mass = share * properties.mass.mass;
     body.center_in_body = properties.mass.center;
-    body.inertia = properties.mass.inertia;
+    body.inertia = properties.mass.inertia * share;
     body.inverse_inertia = body.inertia.inverse();
     body.friction = properties.friction;
     body.restitution = properties.restitution;
-    body.locked = properties.locked;
+    body.locked = locks_of(properties);
     body.one_way = properties.one_way;
     place(body, start);
     body.velocity = without_locked_axes(properties.velocity, body.locked, lock_x);
@@ -67,7 +82,7 @@ RigidBody make_rigid_body(int solid, const RigidProperties& properties, const Po
 }
 
 void hold_until_release(RigidBody& body, const RigidProperties& properties, double time) {
-    body.locked = properties.locked;
+    body.locked = locks_of(properties);
     if (time < properties.release) body.locked.fill(true);
 }
 

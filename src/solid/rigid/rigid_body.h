@@ -28,7 +28,12 @@ struct RigidProperties {
     Vec3 spin;             // at the start [rad/s]
     double release = 0;    // it is held where it is until then [s]
     bool one_way = false;  // moves the liquid and does not feel it
+    // The sides of the domain (low x, high x, low y, ...) that are planes of symmetry and cut it. `mass` is
+    // that of the whole; only the part inside the domain is simulated, and moves as the symmetry allows.
+    std::array<bool, 6> mirrored{};
 };
+// Its locks, and what mirrors deny it: motion across them, and turning but about their normals.
+Locks locks_of(const RigidProperties& properties);
 inline bool deforms(const RigidProperties&) { return false; }
 
 // A body during a run. The state holds angular momentum, not spin: it is constant while nothing acts on the

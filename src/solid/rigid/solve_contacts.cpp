@@ -3,8 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-
-#include "solid/rigid/constraint_rows.h"
+#include <set>
 
 namespace flotsam {
 
@@ -54,14 +53,22 @@ class GaussSeidel {
     int add(const Row& row) {
         SolverRow r;
         r.row = row;
+        double most = 0;  // stiffness of a row in another direction
         const auto respond = [&](int body, Vec3 angular, Vec3& linear_change, Vec3& turn) {
             if (body < 0) return;
-            for (int i = 0; i < 3; ++i) linear_change[i] = inverse_mass_[body][i] * row.linear[i];
+            const Vec3 mass = inverse_mass_[body];
+            for (int i = 0; i < 3; ++i) linear_change[i] = mass[i] * row.linear[i];
             turn = inverse_inertia_[body] * angular;
             r.stiffness += dot(row.linear, linear_change) + dot(angular, turn);
+            most += dot(row.linear, row.linear) * std::max({mass.x, mass.y, mass.z}) +
+                    dot(angular, angular) * inverse_inertia_[body].trace();
         };
         respond(row.a, row.angular_a, r.linear_a, r.turn_a);
         respond(row.b, row.angular_b, r.linear_b, r.turn_b);
+        // A row along locked axes that has a free part by rounding alone would hold that, too: the hinge of a
+        // 2D scene its own turning.
+        if (r.stiffness <= 1e-20 * most)
+            r.stiffness = 0, r.linear_a = r.linear_b = r.turn_a = r.turn_b = Vec3{};
         rows_.push_back(r);
         return int(rows_.size()) - 1;
     }
@@ -152,10 +159,12 @@ class GaussSeidel {
         for (std::size_t n = 0; n < impulses.size(); ++n) add_impulse(int(n), impulses[n]);
     }
 
-    // The sum of all impulses on each body.
-    std::vector<Impulse> impulses_on_bodies() const {
+    // The sum of all impulses on each body; or of all but those of some rows.
+    std::vector<Impulse> impulses_on_bodies(const std::set<int>& but = {}) const {
         std::vector<Impulse> sum(velocity_.size());
-        for (const SolverRow& r : rows_) {
+        for (std::size_t n = 0; n < rows_.size(); ++n) {
+            const SolverRow& r = rows_[n];
+            if (but.contains(int(n))) continue;
             if (r.row.a >= 0) sum[r.row.a] += {r.row.linear * r.impulse, r.row.angular_a * r.impulse};
             if (r.row.b >= 0) sum[r.row.b] += {r.row.linear * -r.impulse, r.row.angular_b * -r.impulse};
         }
@@ -354,6 +363,13 @@ ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::
     }
 
     result.on_row = solver.impulses();
+    std::set<int> held;
+    for (std::size_t j = 0; j < joints.size(); ++j)
+        for (std::size_t e = 0; e < error_now[j].size(); ++e) {
+            held.insert(first_row[j] + int(e));
+            result.held_targets.push_back(solver.target(first_row[j] + int(e)));
+        }
+    result.but_held = solver.impulses_on_bodies(held);
     for (std::size_t c = 0; c < contacts.size(); ++c) {
         const ContactRows rows = contact_rows(system, contacts[c]);
         const int n = normal_row[c];
@@ -364,6 +380,23 @@ ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::
         result.on_a.push_back(impulse);
     }
     return result;
+}
+
+std::vector<Row> held_rows(const std::vector<RigidBody>& bodies, const std::vector<PlacedSolid>& placed,
+                           const std::vector<Joint>& joints, double dt) {
+    const Prediction then = predict(bodies, placed, std::vector<Impulse>(bodies.size()), dt);
+    const RigidSystem now{bodies, placed}, later{then.bodies, then.placed};
+    GaussSeidel speeds(bodies);
+    std::vector<Row> held;
+    for (const Joint& joint : joints) {
+        const JointRows rows = joint_rows(now, joint, dt);
+        const std::vector<double> error = joint_rows(later, joint, dt).error;
+        for (std::size_t e = 0; e < error.size(); ++e) {
+            held.push_back(rows.rows[e]);
+            held.back().target = speeds.speed(speeds.add(held.back())) - (error[e] - rows.error[e]) / dt;
+        }
+    }
+    return held;
 }
 
 void apply_impulses(std::vector<RigidBody>& bodies, const ContactImpulses& impulses) {

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "solid/rigid/constraint_rows.h"
 #include "solid/rigid/contact.h"
 #include "solid/rigid/joint.h"
 #include "solid/rigid/rigid_body.h"
@@ -14,9 +15,11 @@
 namespace flotsam {
 
 struct ContactImpulses {
-    std::vector<Impulse> on_body;  // what each body receives, in the order of the bodies
-    std::vector<Vec3> on_a;        // of each contact on its solid a; b receives the opposite [kg m/s]
-    std::vector<double> on_row;    // of each row of joints and contacts, to start from again
+    std::vector<Impulse> on_body;      // what each body receives, in the order of the bodies
+    std::vector<Impulse> but_held;     // of it, all but what holds joints together
+    std::vector<double> held_targets;  // of the rows that hold joints together, as in `held_rows`
+    std::vector<Vec3> on_a;            // of each contact on its solid a; b receives the opposite [kg m/s]
+    std::vector<double> on_row;        // of each row of joints and contacts, to start from again
     int sweeps = 0;
     double last_change = 0;  // of any row's velocity in the last sweep [m/s or rad/s]
 };
@@ -41,6 +44,11 @@ ContactImpulses solve_contacts(const std::vector<RigidBody>& bodies, const std::
                                const std::vector<Contact>& contacts, const std::vector<Joint>& joints,
                                double dt, const ContactEffort& effort = {});
 void apply_impulses(std::vector<RigidBody>& bodies, const ContactImpulses& impulses);
+
+// The rows that hold joints together, without bounds, as they are now. Their targets: so that joint errors
+// are unchanged after `dt` of free motion with the bodies' velocities.
+std::vector<Row> held_rows(const std::vector<RigidBody>& bodies, const std::vector<PlacedSolid>& placed,
+                           const std::vector<Joint>& joints, double dt);
 
 // Pushes overlapping bodies apart and open joints together, by a part of their error. Changes poses only.
 void repair_positions(std::vector<RigidBody>& bodies, const std::vector<PlacedSolid>& placed,
