@@ -504,6 +504,31 @@ void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles,
         });
 }
 
+namespace {
+
+// The velocity at a place in or beside an obstacle that continues the liquid's, so that a particle beside the
+// surface sees the slope that the liquid has there, and transfers do not slow it down. `u` is the liquid's
+// velocity, extrapolated as a constant. Relative to the obstacle, what crosses the surface is mirrored in it
+// and changes its sign there; what runs along it goes on changing as it does from the surface to the place,
+// where the extrapolation has lost half of the slope. A mirror deeper than a cell would read beyond what the
+// liquid is known for. Empty where the liquid leaves the obstacle.
+std::optional<Vec3> continued_velocity(const MacGrid& u, const Obstacle& obstacle, const Domain& domain,
+                                       Vec3 place, bool may_leave) {
+    const Vec3 normal = obstacle.normal(place, 0.1 * domain.h);
+    const auto relative = [&](Vec3 p) { return sample_velocity(u, domain, p) - obstacle.velocity(p); };
+    const auto along = [&](Vec3 v) { return v - dot(v, normal) * normal; };
+    const Vec3 here = relative(place), solid = obstacle.velocity(place);
+    if (may_leave && dot(here, normal) > 0) return {};
+    const double depth = -obstacle.distance(place);
+    if (depth <= 0) return solid + along(here);
+    const double mirrored = std::min(depth, domain.h);
+    const Vec3 slides = along(2.0 * here - relative(place + mirrored * normal));
+    const double crosses = dot(relative(place + (depth + mirrored) * normal), normal);
+    return solid + slides - (mirrored / depth * crosses) * normal;
+}
+
+}  // namespace
+
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
                         const Field<char>* letting_go) {
     if (!obstacles.any()) return;
@@ -514,11 +539,9 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
                 return;
             const Vec3 place = domain.face_center(c, axis);
             const Obstacle& nearest = obstacles.list[obstacles.nearest(c, place)];
-            const Vec3 normal = nearest.normal(place, 0.1 * domain.h);
-            const Vec3 relative = sample_velocity(before, domain, place) - nearest.velocity(place);
-            const double leaving = dot(relative, normal);
-            if (leaving > 0 && letting_go && ((*letting_go)(c) || (*letting_go)(c - unit(axis)))) return;
-            u[axis][n] -= leaving * normal[axis];
+            const bool may_leave = letting_go && ((*letting_go)(c) || (*letting_go)(c - unit(axis)));
+            if (const auto v = continued_velocity(before, nearest, domain, place, may_leave))
+                u[axis][n] = (*v)[axis];
         });
 }
 

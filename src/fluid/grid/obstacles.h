@@ -119,9 +119,9 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
 // particles such faces count as closed.
 void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles, const Domain& domain);
 
-// Removes the normal velocity relative to the nearest solid from faces that are closed or in slits and keeps
-// the tangential part, so that particles beside a solid see no flow into or out of it. Flow away from the
-// solid stays in cells that separate from it.
+// Gives faces that are closed or in slits a velocity that continues the liquid's linearly into the nearest
+// solid, so that particles beside it see no flow into or out of it, and the slope that the liquid has there
+// (docs/decisions/0017). Flow away from the solid stays in cells that separate from it.
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
                         const Field<char>* letting_go = nullptr);
 
