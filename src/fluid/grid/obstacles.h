@@ -38,7 +38,7 @@ struct Obstacle {
     std::shared_ptr<const SurfaceNodes> nodes = nullptr;
 
     // There is a film of water under it where it lies flat on a closed side of the domain; otherwise nothing
-    // would ever lift a cork from the floor.
+    // would ever lift a cork from the floor. Without, what lies in a side belongs to nobody.
     bool underflowed = false;
 
     double distance(Vec3 p) const { return shape->distance(after.to_body(p)); }
@@ -72,8 +72,7 @@ struct ObstaclePatch {
     // Row d: integral of the d-th coordinate times (x - center) x outward area [m^4]: the torque of
     // hydrostatic pressure beyond that of its force at the centre.
     std::array<Vec3, 3> turning{};
-    bool film = false;  // film between the solid and a side of the domain, which bears the reaction
-    int piece = -1;     // listed unknown of the pressure that it bounds; -1: its cell's unknown
+    int piece = -1;  // listed unknown of the pressure that it bounds; -1: its cell's unknown
 };
 
 // The part of an elastic solid's surface in a cell, weighted by one node's interpolation weights [Zarifi17
@@ -118,6 +117,15 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
 // that nothing lost, and feed the stream (a plank lifting off a block threw water about at 1e7 m/s). For
 // particles such faces count as closed.
 void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles, const Domain& domain);
+
+// The velocity of the known faces in slits. The inertia of a film is large: under a flat body of length L, at
+// a gap d, it is that of rho L^3 / 12 d per width. If its velocity were lost with every step, a body that
+// lifts off would creep, the slower the shorter the steps.
+SlitFlow flow_in_slits(const MacGrid& u, const std::array<Field<char>, 3>& known, const Obstacles& obstacles,
+                       const Domain& domain);
+// Puts it back at the start of the next step. Where the slit has become wider the flux is kept, where it has
+// become narrower the velocity: neither adds energy.
+void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles);
 
 // Gives faces that are closed or in slits a velocity that continues the liquid's linearly into the nearest
 // solid, so that particles beside it see no flow into or out of it, and the slope that the liquid has there
