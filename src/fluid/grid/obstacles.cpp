@@ -110,10 +110,19 @@ int side_at(const Domain& domain, int axis, Int3 c) {
     return c[axis] == 0 ? 2 * axis : c[axis] == domain.cells[axis] ? 2 * axis + 1 : -1;
 }
 
-// Share of the low face of cell c that an obstacle takes from the liquid.
-double covered_share(const Obstacle& obstacle, const Domain& domain, int axis, Int3 c) {
+// Share of the low face of cell c that an obstacle takes from the liquid. Where solids overlap, as they may a
+// little where they touch, the face belongs to the first one.
+double covered_share(const Obstacles& o, int number, const Domain& domain, int axis, Int3 c) {
     const int side = side_at(domain, axis, c);
-    return side >= 0 && lies_on_film(obstacle, domain, side) ? 0 : obstacle.cut->face_cover(axis, c);
+    const auto cover = [&](const Obstacle& obstacle) {
+        return side >= 0 && lies_on_film(obstacle, domain, side) ? 0 : obstacle.cut->face_cover(axis, c);
+    };
+    const double own = cover(o.list[number]);
+    if (own == 0) return 0;
+    double left = 1;
+    for (const int s : o.index.near(c))
+        if (s < number) left -= cover(o.list[s]);
+    return std::clamp(left, 0.0, own);
 }
 
 // Makes the net flux of a rotating solid zero, as that of a translating one is to rounding. Cells that were
@@ -250,9 +259,73 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
     }
 }
 
+// The obstacle's surface in a cell, out of the liquid, in face areas.
+Vec3 own_area(const Obstacles& o, int number, const Domain& domain, Int3 c) {
+    Vec3 area;
+    for (int a = 0; a < 3; ++a)
+        area[a] =
+            covered_share(o, number, domain, a, c + unit(a)) - covered_share(o, number, domain, a, c);
+    return area;
+}
+
+// A cell that holds a film between two solids that face each other.
+struct Film {
+    Int3 cell;
+    int solid, other;
+    Vec3 area;  // of the first solid's surface
+};
+
+// The film in a cell that solids fill, if there is one. Solids whose motion is prescribed stand on each other
+// without a film, unless there is a gap.
+std::optional<Film> film_in(const Obstacles& o, const Domain& domain, Int3 c) {
+    const std::span<const int> near = o.index.near(c);
+    for (std::size_t i = 0; i < near.size(); ++i) {
+        const Obstacle& solid = o.list[near[i]];
+        const Vec3 area = own_area(o, near[i], domain, c);
+        if (area == Vec3{} || solid.nodes) continue;
+        for (std::size_t k = 0; k < i; ++k) {
+            const Obstacle& other = o.list[near[k]];
+            if (other.nodes || !(solid.underflowed || other.underflowed || o.open_volume(c) > 0)) continue;
+            // Most of the cell's width: where edges meet there is no film.
+            if (dot(area, own_area(o, near[k], domain, c)) < -0.5) return Film{c, near[i], near[k], area};
+        }
+    }
+    return {};
+}
+
+// Keeps the films between solids open. A film goes on through the faces that both solids cover in part, and,
+// where it lies in a plane of the grid, through all that are across that plane.
+void keep_films_between_solids(Obstacles& o, const Domain& domain) {
+    const Tiling& tiling = o.open_volume.tiling();
+    std::vector<Film> films;
+    for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot) {
+        if (!o.touches[slot] || o.index.near(tiling.first_cell(slot)).size() < 2) continue;
+        for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+            if (o.open_volume[n] >= least_open_face) return;
+            if (const auto film = film_in(o, domain, c)) films.push_back(*film);
+        });
+    }
+    for (const Film& film : films) {
+        double& volume = o.open_volume.at(film.cell);
+        volume = std::max(volume, least_open_volume);
+    }
+    for (const Film& film : films)
+        for (int axis = 0; axis < 3; ++axis)
+            for (const int direction : {0, 1}) {
+                const Int3 beside = direction ? film.cell + unit(axis) : film.cell - unit(axis);
+                const Int3 face = direction ? beside : film.cell;
+                if (!domain.has_cell(beside) || tiling.find(beside) < 0 || o.open_volume(beside) == 0) continue;
+                const bool crossed = covered_share(o, film.solid, domain, axis, face) > 0 &&
+                                     covered_share(o, film.other, domain, axis, face) > 0;
+                if (!crossed && std::abs(film.area[axis]) > 0.1) continue;
+                double& open = o.open_face[axis].at(face);
+                open = std::max(open, least_open_face);
+            }
+}
+
 // Keeps the films between solids and closed sides open. A cell that solids fill although the side it lies at
 // is bare holds a film, and so do the cells beside it along that side.
-void keep_films(Obstacles& o, const Domain& domain) {
+void keep_films_at_sides(Obstacles& o, const Domain& domain) {
     const Tiling& tiling = o.open_volume.tiling();
     const auto is_bare = [&](Int3 c, int side) {
         return o.open_face[side / 2](side % 2 ? c + unit(side / 2) : c) > 0;
@@ -301,13 +374,14 @@ void cover_cells(Obstacles& o, const Domain& domain) {
             std::array<double, 3> face{};
             for (const int s : o.index.near(c)) {
                 volume += o.list[s].cut->cell_cover(c);
-                for (int a = 0; a < 3; ++a) face[a] += covered_share(o.list[s], domain, a, c);
+                for (int a = 0; a < 3; ++a) face[a] += covered_share(o, s, domain, a, c);
             }
             o.open_volume[n] = volume > 1 - least_open_volume ? 0 : 1 - volume;
             for (int a = 0; a < 3; ++a) o.open_face[a][n] = face[a] > 1 - least_open_face ? 0 : 1 - face[a];
         });
     });
-    keep_films(o, domain);
+    keep_films_at_sides(o, domain);
+    keep_films_between_solids(o, domain);
     // Closed cells have closed faces, on both sides.
     for (int a = 0; a < 3; ++a)
         for_each_cell(tiling, domain.cells + unit(a), [&](Int3 c, std::int64_t n) {
@@ -365,10 +439,7 @@ void find_patches(Obstacles& o, const Domain& domain) {
             std::int64_t largest = -1;
             for (const int s : o.index.near(c)) {
                 const CutSolid& cut = *o.list[s].cut;
-                Vec3 own;
-                for (int a = 0; a < 3; ++a)
-                    own[a] = covered_share(o.list[s], domain, a, c + unit(a)) -
-                             covered_share(o.list[s], domain, a, c);
+                const Vec3 own = own_area(o, s, domain, c);
                 if (own == Vec3{} && cut.cell_cover(c) == 0) continue;
                 rest -= own;
                 found[slot].push_back({s, n, c, own, domain.cell_center(c), {}});
