@@ -474,7 +474,10 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     const MacGrid change = continued_change(transferred, found, domain);
     for (int axis = 0; axis < 3; ++axis)
         extrapolate(found.u[axis], found.changed[axis], domain.cells + unit(axis), margin);
-    constrain_velocity(found.u, obstacles, domain, found.released.empty() ? nullptr : &found.released);
+    constrain_velocity(
+        found.u, obstacles, domain,
+        settings.carrier == Carrier::markers ? VelocityInSolids::constant : VelocityInSolids::linear,
+        found.released.empty() ? nullptr : &found.released);
     liquid.velocity = std::move(found.u);
     liquid.potential = std::move(found.potential);
     stage_done("extrapolate");

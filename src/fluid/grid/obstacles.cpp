@@ -263,8 +263,7 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
 Vec3 own_area(const Obstacles& o, int number, const Domain& domain, Int3 c) {
     Vec3 area;
     for (int a = 0; a < 3; ++a)
-        area[a] =
-            covered_share(o, number, domain, a, c + unit(a)) - covered_share(o, number, domain, a, c);
+        area[a] = covered_share(o, number, domain, a, c + unit(a)) - covered_share(o, number, domain, a, c);
     return area;
 }
 
@@ -314,7 +313,8 @@ void keep_films_between_solids(Obstacles& o, const Domain& domain) {
             for (const int direction : {0, 1}) {
                 const Int3 beside = direction ? film.cell + unit(axis) : film.cell - unit(axis);
                 const Int3 face = direction ? beside : film.cell;
-                if (!domain.has_cell(beside) || tiling.find(beside) < 0 || o.open_volume(beside) == 0) continue;
+                if (!domain.has_cell(beside) || tiling.find(beside) < 0 || o.open_volume(beside) == 0)
+                    continue;
                 const bool crossed = covered_share(o, film.solid, domain, axis, face) > 0 &&
                                      covered_share(o, film.other, domain, axis, face) > 0;
                 if (!crossed && std::abs(film.area[axis]) > 0.1) continue;
@@ -629,30 +629,23 @@ void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles)
 
 namespace {
 
-// The velocity at a place in or beside an obstacle that continues the liquid's, so that a particle beside the
-// surface sees the slope that the liquid has there, and transfers do not slow it down. `u` is the liquid's
-// velocity, extrapolated as a constant. Relative to the obstacle, what crosses the surface is mirrored in it
-// and changes its sign there; what runs along it goes on changing as it does from the surface to the place,
-// where the extrapolation has lost half of the slope. A mirror deeper than a cell would read beyond what the
-// liquid is known for. Empty where the liquid leaves the obstacle.
-std::optional<Vec3> continued_velocity(const MacGrid& u, const Obstacle& obstacle, const Domain& domain,
-                                       Vec3 place, bool may_leave) {
-    const Vec3 normal = obstacle.normal(place, 0.1 * domain.h);
+// The velocity at a place in an obstacle, at a depth below its surface, that continues the liquid's linearly.
+// `u` is the liquid's velocity, extrapolated as a constant. Relative to the obstacle, what crosses the
+// surface is mirrored in it and changes its sign there; what runs along it goes on changing as it does from
+// the surface to the place, where the extrapolation has lost half of the slope. A mirror deeper than a cell
+// would read beyond what the liquid is known for.
+Vec3 continued_velocity(const MacGrid& u, const Obstacle& obstacle, const Domain& domain, Vec3 place,
+                        Vec3 normal, double depth) {
     const auto relative = [&](Vec3 p) { return sample_velocity(u, domain, p) - obstacle.velocity(p); };
-    const auto along = [&](Vec3 v) { return v - dot(v, normal) * normal; };
-    const Vec3 here = relative(place), solid = obstacle.velocity(place);
-    if (may_leave && dot(here, normal) > 0) return {};
-    const double depth = -obstacle.distance(place);
-    if (depth <= 0) return solid + along(here);
     const double mirrored = std::min(depth, domain.h);
-    const Vec3 slides = along(2.0 * here - relative(place + mirrored * normal));
+    const Vec3 slides = 2.0 * relative(place) - relative(place + mirrored * normal);
     const double crosses = dot(relative(place + (depth + mirrored) * normal), normal);
-    return solid + slides - (mirrored / depth * crosses) * normal;
+    return obstacle.velocity(place) + slides - (dot(slides, normal) + mirrored / depth * crosses) * normal;
 }
 
 }  // namespace
 
-void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
+void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain, VelocityInSolids rule,
                         const Field<char>* letting_go) {
     if (!obstacles.any()) return;
     const MacGrid before = u;
@@ -662,9 +655,13 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
                 return;
             const Vec3 place = domain.face_center(c, axis);
             const Obstacle& nearest = obstacles.list[obstacles.nearest(c, place)];
-            const bool may_leave = letting_go && ((*letting_go)(c) || (*letting_go)(c - unit(axis)));
-            if (const auto v = continued_velocity(before, nearest, domain, place, may_leave))
-                u[axis][n] = (*v)[axis];
+            const Vec3 normal = nearest.normal(place, 0.1 * domain.h), solid = nearest.velocity(place);
+            const Vec3 relative = sample_velocity(before, domain, place) - solid;
+            const double leaving = dot(relative, normal);
+            if (leaving > 0 && letting_go && ((*letting_go)(c) || (*letting_go)(c - unit(axis)))) return;
+            const double depth = rule == VelocityInSolids::linear ? -nearest.distance(place) : 0;
+            u[axis][n] = depth > 0 ? continued_velocity(before, nearest, domain, place, normal, depth)[axis]
+                                   : u[axis][n] - leaving * normal[axis];
         });
 }
 

@@ -127,10 +127,15 @@ SlitFlow flow_in_slits(const MacGrid& u, const std::array<Field<char>, 3>& known
 // become narrower the velocity: neither adds energy.
 void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles);
 
-// Gives faces that are closed or in slits a velocity that continues the liquid's linearly into the nearest
-// solid, so that particles beside it see no flow into or out of it, and the slope that the liquid has there
-// (docs/decisions/0017). Flow away from the solid stays in cells that separate from it.
-void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
+// How the liquid's velocity goes on inside solids, where only particles beside them read it.
+enum class VelocityInSolids {
+    constant,  // for markers: their velocity is advected on the grid, out of solids as well, and slopes grow
+    linear,    // for particles that carry velocities: constant ones slow them down (docs/decisions/0017)
+};
+
+// Gives faces that are closed or in slits a velocity, so that particles beside a solid see no flow into or
+// out of it. Flow away from the solid stays in cells that separate from it.
+void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain, VelocityInSolids rule,
                         const Field<char>* letting_go = nullptr);
 
 // An impulse on a solid.
