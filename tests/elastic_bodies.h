@@ -6,11 +6,10 @@
 
 namespace flotsam {
 
-inline ElasticProperties lattice_properties(Vec3 size, Int3 cells, const ElasticMaterial& material,
-                                            ElasticElements elements = ElasticElements::smoothed) {
+inline ElasticProperties lattice_properties(Vec3 size, Int3 cells, const ElasticMaterial& material) {
     ElasticProperties properties;
     properties.mesh = std::make_shared<ElasticMesh>(
-        make_elastic_mesh(tet_lattice(size * -0.5, size * 0.5, cells), material, {}, elements));
+        make_elastic_mesh(tet_lattice(size * -0.5, size * 0.5, cells), material));
     return properties;
 }
 
