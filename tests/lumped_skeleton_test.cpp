@@ -197,7 +197,7 @@ TEST_CASE("three solves a step: the first for the solids alone, the second with 
         std::array<Field<char>, 3> changed = leak_proof.changed;
         for (int axis = 0; axis < 3; ++axis)
             extrapolate(u_adv[axis], changed[axis], domain.cells + unit(axis), 3);
-        constrain_velocity(u_adv, moving, domain);
+        constrain_velocity(u_adv, moving, domain, VelocityInSolids::constant);
         const Pose from = pose_of(tank.ball());
         tank.move_on(half.ball, half.block);
         advance_particles(particles, u_adv, domain, dt,
@@ -224,7 +224,7 @@ TEST_CASE("three solves a step: the first for the solids alone, the second with 
 
         for (int axis = 0; axis < 3; ++axis)
             extrapolate(u_star[axis], liquid.changed[axis], domain.cells + unit(axis), 3);
-        constrain_velocity(u_star, at_end, domain);
+        constrain_velocity(u_star, at_end, domain, VelocityInSolids::constant);
         tank.u = std::move(u_star);
         tank.potential = std::move(liquid.potential);
         tank.ball().velocity = whole.ball.velocity;

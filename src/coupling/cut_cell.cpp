@@ -439,6 +439,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     // Velocity on the faces, from the particles or by self-advection.                 [Alg. 3, 4]
     MacGrid u = velocity_on_faces(old, liquid, cells, ctx);
     const MacGrid transferred = settings.carrier == Carrier::flip ? u : MacGrid{};
+    resume_slits(u, old.slits, obstacles);
     stage_done("to_grid");
 
     // Where is the surface now?                                                 [Alg. 3, 8; Section 4.5]
@@ -469,11 +470,15 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     stage_done("pressure");
 
     // Extrapolate the velocity into the air around the liquid.                        [Alg. 3, 10]
+    liquid.slits = flow_in_slits(found.u, found.changed, obstacles, domain);
     forget_slits(found.changed, obstacles, domain);
     const MacGrid change = continued_change(transferred, found, domain);
     for (int axis = 0; axis < 3; ++axis)
         extrapolate(found.u[axis], found.changed[axis], domain.cells + unit(axis), margin);
-    constrain_velocity(found.u, obstacles, domain, found.released.empty() ? nullptr : &found.released);
+    constrain_velocity(
+        found.u, obstacles, domain,
+        settings.carrier == Carrier::markers ? VelocityInSolids::constant : VelocityInSolids::linear,
+        found.released.empty() ? nullptr : &found.released);
     liquid.velocity = std::move(found.u);
     liquid.potential = std::move(found.potential);
     stage_done("extrapolate");

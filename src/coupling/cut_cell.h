@@ -51,8 +51,11 @@
 //     stops them (Alg. 2, 16).
 //   - Two dimensions are plane strain: nodes in front and behind move alike.
 //   - Liquid may separate from solids (Separation), an option; the thesis does not allow it.
-//   - Under bodies that lie flat on a side of the domain there is a film of water (add_films): nothing else would
-//     lift them.
+//   - Under bodies that lie flat on a side of the domain or on another solid there is a film of water, at least a
+//     hundredth of a cell thick (keep_films): nothing else would lift them. Its velocity is kept from step to step
+//     (SlitFlow), as no particle fits in to carry it.
+//   - Inside solids the velocity that particles beside them read continues the liquid's linearly
+//     (docs/decisions/0017).
 //   - Bubbles of up to four cells that a solid leaves behind it are liquid (close_voids): a surface without
 //     pressure there would hold it back.
 //   - Slits of less than a cell's volume between touching bodies take no part in the solve (leave_out_slits):

@@ -201,7 +201,7 @@ void continue_velocity(MacGrid& u, std::array<Field<char>, 3>& known, const Obst
                        const Domain& domain, int margin) {
     forget_slits(known, obstacles, domain);
     for (int axis = 0; axis < 3; ++axis) extrapolate(u[axis], known[axis], domain.cells + unit(axis), margin);
-    constrain_velocity(u, obstacles, domain);
+    constrain_velocity(u, obstacles, domain, VelocityInSolids::constant);
 }
 
 // Records the loads of pressure and friction on the fixed solids, both given in the order of these, and the

@@ -256,6 +256,19 @@ struct CellMesh {
     }
 };
 
+// What lies in a side of the grid belongs to nobody: vertices on a side count as beyond it. Otherwise the low
+// sides would push a solid that ends at them, and the high sides would not.
+void leave_to_sides(CellMesh& mesh, Int3 low, Int3 cells) {
+    // In cells: the coordinates of mesh files have seven digits.
+    constexpr double touching = 1e-4;
+    for (Vec3& v : mesh.vertex)
+        for (int a = 0; a < 3; ++a) {
+            const double to_low = v[a] + low[a], to_high = cells[a] - to_low;
+            if (std::abs(to_low) < touching) v[a] = -low[a] - touching;
+            if (std::abs(to_high) < touching) v[a] = cells[a] - low[a];
+        }
+}
+
 // Sections of the mesh with each plane of a family, inside on the left seen from the high side.
 void cover_faces(const CellMesh& mesh, int axis, CutSolid& cut) {
     const int b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -404,6 +417,7 @@ CutSolid cut_solid(const TriangleMesh& mesh, Int3 cells, double h, const Surface
     CellMesh in_cells{mesh.triangles, mesh.vertices, motion.velocity, motion.time};
     for (Vec3& v : in_cells.vertex) v = v / h - Vec3(cut.low);
     for (Vec3& v : in_cells.velocity) v = v / h;
+    leave_to_sides(in_cells, cut.low, cells);
     for (int axis = 0; axis < 3; ++axis) cover_faces(in_cells, axis, cut);
 
     const Layers layers(cut.size.z, mesh.triangles.size(),

@@ -5,7 +5,7 @@
 // coverage of pixels: each piece of outline adds its height to all pixels on its left, and a trapezoid to the
 // pixel it lies in. This is exact for polygons, needs no case distinctions, and sums to zero for closed
 // meshes whatever the rounding. Volumes are the same one dimension higher. A vertex exactly on a plane counts
-// as above it.
+// as above it; one on a side of the grid, to a ten-thousandth of a cell, counts as beyond that side.
 #pragma once
 
 #include <array>

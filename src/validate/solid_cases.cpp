@@ -272,7 +272,8 @@ void validate_free_slip(const ValidationRun& run) {
         forget_slits(flow.report.changed, flow.obstacles, domain);
         for (int axis = 0; axis < 3; ++axis)
             extrapolate(flow.u[axis], flow.report.changed[axis], domain.cells + unit(axis), 3);
-        constrain_velocity(flow.u, flow.obstacles, domain);
+        constrain_velocity(flow.u, flow.obstacles, domain,
+                           run.method == "cut-cell" ? VelocityInSolids::linear : VelocityInSolids::constant);
         double worst = 0, square = 0;
         int count = 0;
         for (int ring = 1; ring <= 9; ++ring)

@@ -75,10 +75,19 @@ inline double outside_distance(const Domain& domain) { return 4 * domain.h; }
 // Velocity components on the faces normal to them [m/s].
 using MacGrid = std::array<Field<double>, 3>;
 
+// Velocity of the faces in slits between solids, which particles do not carry from one step to the next: per
+// axis, the cells whose low faces they are.
+struct SlitFlow {
+    std::array<std::vector<Int3>, 3> face;
+    std::array<std::vector<double>, 3> velocity;  // [m/s]
+    std::array<std::vector<double>, 3> open;      // open share of the face
+};
+
 struct LiquidState {
     std::shared_ptr<const Tiling> tiling = std::make_shared<Tiling>();
     Particles particles;
     MacGrid velocity;  // divergence-free in the liquid, extrapolated around it
+    SlitFlow slits;    // in which `velocity` is that of the solids
     // As the last solve saw them, half a step ago; phi and open_volume are current when the step ends a
     // frame.
     Field<double> phi;  // distance to the free surface, negative in the liquid, accurate within 3 cells [m]

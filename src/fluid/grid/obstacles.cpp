@@ -12,7 +12,9 @@ namespace flotsam {
 namespace {
 
 // Faces with a smaller open share are closed: hardly anything passes them, but the pressure hardly constrains
-// their velocities either, and these would disturb particles nearby [Zarifi17 4.6].
+// their velocities either, and these would disturb particles nearby [Zarifi17 4.6]. It is also the least
+// thickness of a film, in cells: thinner ones are treated as this thick, and so is the film under a body that
+// touches a side. Without it, what lies flat would never rise.
 constexpr double least_open_face = 0.01;
 // Cells with a smaller open share are closed; solids aligned with the grid leave such slivers.
 constexpr double least_open_volume = 1e-3;
@@ -97,6 +99,32 @@ int Obstacles::nearest(Int3 cell, Vec3 p) const {
 
 namespace {
 
+// Whether there is a film of water between an obstacle and a side that it lies on. None on a mirror, behind
+// which it goes on.
+bool lies_on_film(const Obstacle& obstacle, const Domain& domain, int side) {
+    return obstacle.underflowed && domain.closed(side) && !domain.mirror(side);
+}
+
+// The side of the domain that the low face of cell c lies in, or -1.
+int side_at(const Domain& domain, int axis, Int3 c) {
+    return c[axis] == 0 ? 2 * axis : c[axis] == domain.cells[axis] ? 2 * axis + 1 : -1;
+}
+
+// Share of the low face of cell c that an obstacle takes from the liquid. Where solids overlap, as they may a
+// little where they touch, the face belongs to the first one.
+double covered_share(const Obstacles& o, int number, const Domain& domain, int axis, Int3 c) {
+    const int side = side_at(domain, axis, c);
+    const auto cover = [&](const Obstacle& obstacle) {
+        return side >= 0 && lies_on_film(obstacle, domain, side) ? 0 : obstacle.cut->face_cover(axis, c);
+    };
+    const double own = cover(o.list[number]);
+    if (own == 0) return 0;
+    double left = 1;
+    for (const int s : o.index.near(c))
+        if (s < number) left -= cover(o.list[s]);
+    return std::clamp(left, 0.0, own);
+}
+
 // Makes the net flux of a rotating solid zero, as that of a translating one is to rounding. Cells that were
 // closed because they were almost full leave a small sum; it is spread over the solid's surface in open
 // cells. In a box without free surface a constant pressure would otherwise turn a body. In a closed cell all
@@ -126,62 +154,6 @@ void close_turning(Obstacles& o, const Domain& domain) {
         // Solids that a side of the domain cuts are left out: their areas do not sum to zero.
         if (sum.all == 0 || length(sum.area) > 1e-9 * sum.all) continue;
         patch.curl -= sum.turning * (length(patch.area) / sum.all);
-    }
-}
-
-// Adds the patches of a film of water between an obstacle and a closed side that it lies flat on. They feel
-// the pressure of the cells around the footprint, each in proportion; when the obstacle lifts off, the space
-// below it fills from these cells.
-void add_films(Obstacles& o, const Domain& domain) {
-    std::vector<std::vector<std::size_t>> own(o.list.size());
-    for (std::size_t p = 0; p < o.patches.size(); ++p)
-        if (o.list[o.patches[p].obstacle].underflowed) own[o.patches[p].obstacle].push_back(p);
-    const auto open_around = [&](Int3 c) {
-        if (o.open_volume(c) > 0) return true;
-        for (int side = 0; side < 6; ++side) {
-            const Int3 beside = c + unit(side / 2) * (side % 2 ? 1 : -1);
-            if (domain.has_cell(beside) && o.open_volume(beside) > 0) return true;
-        }
-        return false;
-    };
-    for (std::size_t s = 0; s < o.list.size(); ++s) {
-        const CutSolid& cut = *o.list[s].cut;
-        for (int side = 0; side < 6 && !own[s].empty(); ++side) {
-            const int axis = side / 2, layer = side % 2 ? domain.cells[axis] - 1 : 0;
-            if (!domain.closed(side) || domain.mirror(side)) continue;  // nothing lies on a mirror
-            if (side % 2 ? cut.low[axis] + cut.size[axis] <= layer : cut.low[axis] > 0) continue;
-            const double inwards = side % 2 ? -1 : 1;
-            double area = 0, around = 0;
-            Vec3 center;
-            const auto add = [&](double more, Vec3 place) { area += more, center += more * place; };
-            Int3 c;
-            for (c.z = cut.low.z; c.z <= cut.low.z + cut.size.z; ++c.z)
-                for (c.y = cut.low.y; c.y <= cut.low.y + cut.size.y; ++c.y)
-                    for (c.x = cut.low.x; c.x <= cut.low.x + cut.size.x; ++c.x)
-                        if (c[axis] == (side % 2 ? domain.cells[axis] : 0))
-                            add(cut.face_cover(axis, c), domain.face_center(c, axis));
-            // A gap too thin to be a cell is a film, too.
-            for (const std::size_t p : own[s])
-                if (const ObstaclePatch& patch = o.patches[p]; patch.at[axis] == layer) {
-                    if (open_around(patch.at))
-                        around += length(patch.area);
-                    else
-                        add(std::max(0.0, inwards * patch.area[axis]), patch.center);
-                }
-            if (area <= 0 || around <= 0) continue;
-            for (const std::size_t p : own[s]) {
-                ObstaclePatch film = o.patches[p];
-                if (film.at[axis] != layer || !open_around(film.at)) continue;
-                film.area = Vec3(unit(axis)) * (inwards * area * length(film.area) / around);
-                film.center = center / area;
-                film.curl = {};
-                film.turning = {};
-                film.film = true;
-                for (int d = 0; d < 3; ++d)
-                    film.moment[d] = film.area * (-film.center[d] * domain.h * domain.h);
-                o.patches.push_back(film);
-            }
-        }
     }
 }
 
@@ -287,6 +259,104 @@ void divide_among_nodes(Obstacles& o, int number, const Domain& domain) {
     }
 }
 
+// The obstacle's surface in a cell, out of the liquid, in face areas.
+Vec3 own_area(const Obstacles& o, int number, const Domain& domain, Int3 c) {
+    Vec3 area;
+    for (int a = 0; a < 3; ++a)
+        area[a] = covered_share(o, number, domain, a, c + unit(a)) - covered_share(o, number, domain, a, c);
+    return area;
+}
+
+// A cell that holds a film between two solids that face each other.
+struct Film {
+    Int3 cell;
+    int solid, other;
+    Vec3 area;  // of the first solid's surface
+};
+
+// The film in a cell that solids fill, if there is one. Solids whose motion is prescribed stand on each other
+// without a film, unless there is a gap.
+std::optional<Film> film_in(const Obstacles& o, const Domain& domain, Int3 c) {
+    const std::span<const int> near = o.index.near(c);
+    for (std::size_t i = 0; i < near.size(); ++i) {
+        const Obstacle& solid = o.list[near[i]];
+        const Vec3 area = own_area(o, near[i], domain, c);
+        if (area == Vec3{} || solid.nodes) continue;
+        for (std::size_t k = 0; k < i; ++k) {
+            const Obstacle& other = o.list[near[k]];
+            if (other.nodes || !(solid.underflowed || other.underflowed || o.open_volume(c) > 0)) continue;
+            // Most of the cell's width: where edges meet there is no film.
+            if (dot(area, own_area(o, near[k], domain, c)) < -0.5) return Film{c, near[i], near[k], area};
+        }
+    }
+    return {};
+}
+
+// Keeps the films between solids open. A film goes on through the faces that both solids cover in part, and,
+// where it lies in a plane of the grid, through all that are across that plane.
+void keep_films_between_solids(Obstacles& o, const Domain& domain) {
+    const Tiling& tiling = o.open_volume.tiling();
+    std::vector<Film> films;
+    for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot) {
+        if (!o.touches[slot] || o.index.near(tiling.first_cell(slot)).size() < 2) continue;
+        for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+            if (o.open_volume[n] >= least_open_face) return;
+            if (const auto film = film_in(o, domain, c)) films.push_back(*film);
+        });
+    }
+    for (const Film& film : films) {
+        double& volume = o.open_volume.at(film.cell);
+        volume = std::max(volume, least_open_volume);
+    }
+    for (const Film& film : films)
+        for (int axis = 0; axis < 3; ++axis)
+            for (const int direction : {0, 1}) {
+                const Int3 beside = direction ? film.cell + unit(axis) : film.cell - unit(axis);
+                const Int3 face = direction ? beside : film.cell;
+                if (!domain.has_cell(beside) || tiling.find(beside) < 0 || o.open_volume(beside) == 0)
+                    continue;
+                const bool crossed = covered_share(o, film.solid, domain, axis, face) > 0 &&
+                                     covered_share(o, film.other, domain, axis, face) > 0;
+                if (!crossed && std::abs(film.area[axis]) > 0.1) continue;
+                double& open = o.open_face[axis].at(face);
+                open = std::max(open, least_open_face);
+            }
+}
+
+// Keeps the films between solids and closed sides open. A cell that solids fill although the side it lies at
+// is bare holds a film, and so do the cells beside it along that side.
+void keep_films_at_sides(Obstacles& o, const Domain& domain) {
+    const Tiling& tiling = o.open_volume.tiling();
+    const auto is_bare = [&](Int3 c, int side) {
+        return o.open_face[side / 2](side % 2 ? c + unit(side / 2) : c) > 0;
+    };
+    for (int side = 0; side < 6; ++side) {
+        if (!domain.closed(side)) continue;
+        const int across = side / 2, layer = side % 2 ? domain.cells[across] - 1 : 0;
+        std::vector<Int3> films;
+        for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot) {
+            const int first = tiling.first_cell(slot)[across];
+            if (!o.touches[slot] || layer < first || layer >= first + Tiling::side) continue;
+            for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+                if (c[across] == layer && o.open_volume[n] < least_open_face && is_bare(c, side))
+                    films.push_back(c);
+            });
+        }
+        for (const Int3 c : films) {
+            double& volume = o.open_volume.at(c);
+            volume = std::max(volume, least_open_volume);
+        }
+        for (const Int3 c : films)
+            for (int axis = 0; axis < 3; ++axis)
+                for (const int direction : {0, 1}) {
+                    const Int3 beside = direction ? c + unit(axis) : c - unit(axis);
+                    if (axis == across || tiling.find(beside) < 0 || !is_bare(beside, side)) continue;
+                    double& open = o.open_face[axis].at(direction ? beside : c);
+                    open = std::max(open, least_open_face);
+                }
+    }
+}
+
 // Finds the open share of every cell and face [Zarifi17 Eq. 4.33].
 void cover_cells(Obstacles& o, const Domain& domain) {
     const Tiling& tiling = o.open_volume.tiling();
@@ -304,12 +374,14 @@ void cover_cells(Obstacles& o, const Domain& domain) {
             std::array<double, 3> face{};
             for (const int s : o.index.near(c)) {
                 volume += o.list[s].cut->cell_cover(c);
-                for (int a = 0; a < 3; ++a) face[a] += o.list[s].cut->face_cover(a, c);
+                for (int a = 0; a < 3; ++a) face[a] += covered_share(o, s, domain, a, c);
             }
             o.open_volume[n] = volume > 1 - least_open_volume ? 0 : 1 - volume;
             for (int a = 0; a < 3; ++a) o.open_face[a][n] = face[a] > 1 - least_open_face ? 0 : 1 - face[a];
         });
     });
+    keep_films_at_sides(o, domain);
+    keep_films_between_solids(o, domain);
     // Closed cells have closed faces, on both sides.
     for (int a = 0; a < 3; ++a)
         for_each_cell(tiling, domain.cells + unit(a), [&](Int3 c, std::int64_t n) {
@@ -367,8 +439,7 @@ void find_patches(Obstacles& o, const Domain& domain) {
             std::int64_t largest = -1;
             for (const int s : o.index.near(c)) {
                 const CutSolid& cut = *o.list[s].cut;
-                Vec3 own;
-                for (int a = 0; a < 3; ++a) own[a] = cut.face_cover(a, c + unit(a)) - cut.face_cover(a, c);
+                const Vec3 own = own_area(o, s, domain, c);
                 if (own == Vec3{} && cut.cell_cover(c) == 0) continue;
                 rest -= own;
                 found[slot].push_back({s, n, c, own, domain.cell_center(c), {}});
@@ -389,12 +460,36 @@ void find_patches(Obstacles& o, const Domain& domain) {
     for (const auto& tile : found) o.patches.insert(o.patches.end(), tile.begin(), tile.end());
 }
 
+// The obstacle's exact surface in a cell, with what lies on a film at a side; none where it has no surface.
+std::optional<Patch> surface_in(const Obstacle& obstacle, const Domain& domain, Int3 cell) {
+    const Patch* const inside = exact_patch(*obstacle.cut, cell);
+    std::optional<Patch> surface;
+    if (inside) surface = *inside;
+    if (!obstacle.underflowed) return surface;
+    for (int side = 0; side < 6; ++side) {
+        const int a = side / 2;
+        const Int3 face = side % 2 ? cell + unit(a) : cell;
+        if (side_at(domain, a, face) != side || !lies_on_film(obstacle, domain, side)) continue;
+        const double cover = obstacle.cut->face_cover(a, face);
+        if (cover == 0) continue;
+        const Vec3 area = Vec3(unit(a)) * ((side % 2 ? 1 : -1) * cover * domain.h * domain.h);
+        const Vec3 place = domain.face_center(face, a);
+        if (!surface) surface.emplace();
+        surface->area += area;
+        for (int d = 0; d < 3; ++d) {
+            surface->moment[side % 2][d] += area * place[d];
+            surface->turning[d] += cross(place, area) * place[d];
+        }
+    }
+    return surface;
+}
+
 // Moments, centre and curl of every patch, from the exact surface inside its cell.
 void place_patches(Obstacles& o, const Domain& domain) {
     const Tiling& tiling = o.open_volume.tiling();
     for (std::size_t i = 0; i < o.patches.size(); ++i) {
         ObstaclePatch& patch = o.patches[i];
-        const Patch* const at = exact_patch(*o.list[patch.obstacle].cut, patch.at);
+        const std::optional<Patch> at = surface_in(o.list[patch.obstacle], domain, patch.at);
         if (!at) continue;
         for (int facing = 0; facing < 2; ++facing)
             for (int a = 0; a < 3; ++a) {
@@ -470,7 +565,6 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     close_turning(o, domain);
     for (std::size_t s = 0; s < o.list.size(); ++s)
         if (o.list[s].nodes) divide_among_nodes(o, int(s), domain);
-    add_films(o, domain);
     find_outflow(o, domain);
     return o;
 }
@@ -504,7 +598,54 @@ void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles,
         });
 }
 
-void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
+SlitFlow flow_in_slits(const MacGrid& u, const std::array<Field<char>, 3>& known, const Obstacles& obstacles,
+                       const Domain& domain) {
+    SlitFlow slits;
+    if (!obstacles.any()) return slits;
+    for (int axis = 0; axis < 3; ++axis) {
+        const Field<double>& open = obstacles.open_face[axis];
+        const Tiling& tiling = open.tiling();
+        for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot)
+            if (obstacles.touches[slot])
+                for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+                    if (open[n] == 0 || !known[axis][n] || !in_slit(obstacles, domain, c, axis, n)) return;
+                    slits.face[axis].push_back(c);
+                    slits.velocity[axis].push_back(u[axis][n]);
+                    slits.open[axis].push_back(open[n]);
+                });
+    }
+    return slits;
+}
+
+void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles) {
+    for (int axis = 0; axis < 3; ++axis)
+        for (std::size_t i = 0; i < slits.face[axis].size(); ++i) {
+            const std::int64_t n = u[axis].tiling().find(slits.face[axis][i]);
+            if (n < 0 || obstacles.open_face[axis][n] == 0) continue;
+            u[axis][n] =
+                slits.velocity[axis][i] * std::min(1.0, slits.open[axis][i] / obstacles.open_face[axis][n]);
+        }
+}
+
+namespace {
+
+// The velocity at a place in an obstacle, at a depth below its surface, that continues the liquid's linearly.
+// `u` is the liquid's velocity, extrapolated as a constant. Relative to the obstacle, what crosses the
+// surface is mirrored in it and changes its sign there; what runs along it goes on changing as it does from
+// the surface to the place, where the extrapolation has lost half of the slope. A mirror deeper than a cell
+// would read beyond what the liquid is known for.
+Vec3 continued_velocity(const MacGrid& u, const Obstacle& obstacle, const Domain& domain, Vec3 place,
+                        Vec3 normal, double depth) {
+    const auto relative = [&](Vec3 p) { return sample_velocity(u, domain, p) - obstacle.velocity(p); };
+    const double mirrored = std::min(depth, domain.h);
+    const Vec3 slides = 2.0 * relative(place) - relative(place + mirrored * normal);
+    const double crosses = dot(relative(place + (depth + mirrored) * normal), normal);
+    return obstacle.velocity(place) + slides - (dot(slides, normal) + mirrored / depth * crosses) * normal;
+}
+
+}  // namespace
+
+void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain, VelocityInSolids rule,
                         const Field<char>* letting_go) {
     if (!obstacles.any()) return;
     const MacGrid before = u;
@@ -514,11 +655,13 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
                 return;
             const Vec3 place = domain.face_center(c, axis);
             const Obstacle& nearest = obstacles.list[obstacles.nearest(c, place)];
-            const Vec3 normal = nearest.normal(place, 0.1 * domain.h);
-            const Vec3 relative = sample_velocity(before, domain, place) - nearest.velocity(place);
+            const Vec3 normal = nearest.normal(place, 0.1 * domain.h), solid = nearest.velocity(place);
+            const Vec3 relative = sample_velocity(before, domain, place) - solid;
             const double leaving = dot(relative, normal);
             if (leaving > 0 && letting_go && ((*letting_go)(c) || (*letting_go)(c - unit(axis)))) return;
-            u[axis][n] -= leaving * normal[axis];
+            const double depth = rule == VelocityInSolids::linear ? -nearest.distance(place) : 0;
+            u[axis][n] = depth > 0 ? continued_velocity(before, nearest, domain, place, normal, depth)[axis]
+                                   : u[axis][n] - leaving * normal[axis];
         });
 }
 

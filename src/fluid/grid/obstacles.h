@@ -38,7 +38,7 @@ struct Obstacle {
     std::shared_ptr<const SurfaceNodes> nodes = nullptr;
 
     // There is a film of water under it where it lies flat on a closed side of the domain; otherwise nothing
-    // would ever lift a cork from the floor.
+    // would ever lift a cork from the floor. Without, what lies in a side belongs to nobody.
     bool underflowed = false;
 
     double distance(Vec3 p) const { return shape->distance(after.to_body(p)); }
@@ -72,8 +72,7 @@ struct ObstaclePatch {
     // Row d: integral of the d-th coordinate times (x - center) x outward area [m^4]: the torque of
     // hydrostatic pressure beyond that of its force at the centre.
     std::array<Vec3, 3> turning{};
-    bool film = false;  // film between the solid and a side of the domain, which bears the reaction
-    int piece = -1;     // listed unknown of the pressure that it bounds; -1: its cell's unknown
+    int piece = -1;  // listed unknown of the pressure that it bounds; -1: its cell's unknown
 };
 
 // The part of an elastic solid's surface in a cell, weighted by one node's interpolation weights [Zarifi17
@@ -119,10 +118,24 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
 // particles such faces count as closed.
 void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles, const Domain& domain);
 
-// Removes the normal velocity relative to the nearest solid from faces that are closed or in slits and keeps
-// the tangential part, so that particles beside a solid see no flow into or out of it. Flow away from the
-// solid stays in cells that separate from it.
-void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain,
+// The velocity of the known faces in slits. The inertia of a film is large: under a flat body of length L, at
+// a gap d, it is that of rho L^3 / 12 d per width. If its velocity were lost with every step, a body that
+// lifts off would creep, the slower the shorter the steps.
+SlitFlow flow_in_slits(const MacGrid& u, const std::array<Field<char>, 3>& known, const Obstacles& obstacles,
+                       const Domain& domain);
+// Puts it back at the start of the next step. Where the slit has become wider the flux is kept, where it has
+// become narrower the velocity: neither adds energy.
+void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles);
+
+// How the liquid's velocity goes on inside solids, where only particles beside them read it.
+enum class VelocityInSolids {
+    constant,  // for markers: their velocity is advected on the grid, out of solids as well, and slopes grow
+    linear,    // for particles that carry velocities: constant ones slow them down (docs/decisions/0017)
+};
+
+// Gives faces that are closed or in slits a velocity, so that particles beside a solid see no flow into or
+// out of it. Flow away from the solid stays in cells that separate from it.
+void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain, VelocityInSolids rule,
                         const Field<char>* letting_go = nullptr);
 
 // An impulse on a solid.

@@ -60,6 +60,12 @@ void LiquidState::visit_state(StateVisitor& visit, const Domain& domain) {
     std::int64_t has_solids = !open_volume.empty();
     visit.scalar("grid/has_solids", has_solids);
     if (has_solids) field("grid/open_volume", open_volume, 1);
+    for (int axis = 0; axis < 3; ++axis) {
+        const std::string slit = std::string("grid/slit_") + "xyz"[axis];
+        visit.array(slit + "_face", slits.face[axis]);
+        visit.array(slit + "_velocity", slits.velocity[axis]);
+        visit.array(slit + "_open", slits.open[axis]);
+    }
 }
 
 SeedPoints seed_points(const Domain& domain, Int3 c, std::uint64_t seed, Vec3 shift) {

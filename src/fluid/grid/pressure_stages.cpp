@@ -65,27 +65,45 @@ class ExcessOutflow {
     std::array<TileView<double>, 3> velocity_;
 };
 
-// Impulse of a side's pressure on the liquid in cell c.
-Vec3 side_impulse(const PressureSystem& system, Int3 c, int side, double pi, double dt) {
+// The part of a side that the liquid in cell c touches.
+struct WettedSide {
+    double share = 1;  // of the cell's face
+    Vec3 center;       // [m]
+};
+WettedSide wetted_side(const PressureSystem& system, Int3 c, int side) {
     const Domain& domain = *system.domain;
     const int axis = side / 2;
-    const double sign = side % 2 ? 1 : -1;  // outward
-    Vec3 slope;
+    const Int3 face = side % 2 ? c + unit(axis) : c;
+    const auto open = [&](Int3 at) {
+        return system.obstacles->any() ? system.obstacles->open_face[axis](at) : 1.0;
+    };
+    Vec3 rising, opening;  // slopes of the distance and of the open share along the side
     for (int a = 0; a < 3; ++a) {
         if (a == axis) continue;
-        const Int3 low = c - unit(a), high = c + unit(a);
-        slope[a] = (domain.has_cell(high) ? system.phi(high) : system.phi(c)) -
-                   (domain.has_cell(low) ? system.phi(low) : system.phi(c));
+        const Int3 low = domain.has_cell(c - unit(a)) ? unit(a) : Int3{};
+        const Int3 high = domain.has_cell(c + unit(a)) ? unit(a) : Int3{};
+        rising[a] = system.phi(c + high) - system.phi(c - low);
+        opening[a] = open(face + high) - open(face - low);
     }
-    const double wet = cube_fraction_below(system.phi(c) / domain.h, slope);
-    // Centre of the wetted part: below the middle of the face where the surface cuts it.
+    WettedSide wetted{open(face), domain.face_center(face, axis)};
+    // What an edge cuts off moves the centre of the rest by half the width that is lost.
+    if (length(opening) > 0)
+        wetted.center += opening * (0.5 * (1 - wetted.share) * domain.h / length(opening));
+    // Below the middle of the face where the surface cuts it.
+    const double below = cube_fraction_below(system.phi(c) / domain.h, rising);
     Vec3 down = system.gravity;
     down[axis] = 0;
-    if (length(down) > 0) down = down / length(down);
-    const Vec3 place = domain.cell_center(c) + Vec3(unit(axis)) * (0.5 * sign * domain.h) +
-                       down * (0.5 * (1 - wet) * domain.h);
-    const double p = pi + system.density * dot(system.gravity, place);
-    return Vec3(unit(axis)) * (-sign * p * wet * domain.h * domain.h * dt);
+    if (length(down) > 0) wetted.center += down * (0.5 * (1 - below) * domain.h / length(down));
+    wetted.share *= below;
+    return wetted;
+}
+
+// Impulse of a side's pressure on the liquid in cell c.
+Vec3 side_impulse(const PressureSystem& system, Int3 c, int side, double pi, double dt) {
+    const WettedSide wetted = wetted_side(system, c, side);
+    const double p = pi + system.density * dot(system.gravity, wetted.center);
+    const double inward = side % 2 ? -1 : 1, h = system.domain->h;
+    return Vec3(unit(side / 2)) * (inward * p * wetted.share * h * h * dt);
 }
 
 }  // namespace
@@ -287,7 +305,6 @@ InterfaceLoads interface_loads(const PressureSystem& system, const std::vector<d
         const Vec3 force = pi * domain.h * domain.h * patch.area + hydrostatic_force(system, patch);
         SolidLoad& load = loads.solids[patch.obstacle];
         load.force += force;
-        if (patch.film) loads.wall_impulse += force * dt;
         load.torque += cross(patch.center - obstacles.list[patch.obstacle].after.position, force) +
                        pi * domain.h * domain.h * patch.curl + hydrostatic_torque(system, patch);
         // At the surface, negative pressure means that the patch lies above it and is dry; deeper down it is

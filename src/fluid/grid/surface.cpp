@@ -152,8 +152,45 @@ Field<double> spread_openness(const Field<double>& open_volume, const Domain& do
     return full;
 }
 
-// Divides the filling by that of full open space; where hardly anything is open, extrapolates it.
-void fill_up_beside_solids(Field<float>& filling, const Obstacles& obstacles, const Domain& domain) {
+// Continues values into open cells that have none, layer by layer and only through open faces: cells that a
+// thin solid divides, which hold particles of both sides, and films, which are too thin for particles. They
+// are as full as what is beside them on their own side.
+void continue_along_openings(Field<double>& values, Field<char>& known, const Obstacles& obstacles,
+                             const Domain& domain) {
+    const Tiling& tiling = values.tiling();
+    std::vector<Int3> missing;
+    for (std::int64_t slot = 0; slot < tiling.owned_count(); ++slot)
+        if (obstacles.touches[slot])
+            for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+                if (!known[n] && obstacles.open_volume[n] > 0) missing.push_back(c);
+            });
+    std::vector<std::pair<Int3, double>> layer;
+    do {
+        layer.clear();
+        std::erase_if(missing, [&](Int3 c) {
+            double sum = 0;
+            int count = 0;
+            for (int axis = 0; axis < 3; ++axis)
+                for (const int direction : {0, 1}) {
+                    const Int3 beside = direction ? c + unit(axis) : c - unit(axis);
+                    if (!domain.has_cell(beside) || !known(beside)) continue;
+                    if (obstacles.open_face[axis](direction ? beside : c) == 0) continue;
+                    sum += values(beside);
+                    ++count;
+                }
+            if (count > 0) layer.emplace_back(c, sum / count);
+            return count > 0;
+        });
+        for (const auto& [c, value] : layer) {
+            values.at(c) = value;
+            known.at(c) = 1;
+        }
+    } while (!layer.empty());
+}
+
+// Divides the filling by that of full open space; where hardly anything is open, extrapolates it. Returns the
+// cells that it is measured in.
+Field<char> fill_up_beside_solids(Field<float>& filling, const Obstacles& obstacles, const Domain& domain) {
     constexpr double least_openness = 0.25;  // below it single particles dominate
     const Field<double> full = spread_openness(obstacles.open_volume, domain);
     Field<double> values(filling.shared_tiling(), 0);
@@ -163,28 +200,12 @@ void fill_up_beside_solids(Field<float>& filling, const Obstacles& obstacles, co
         values[n] = filling[n] / full[n];
         known[n] = 1;
     });
-    // A cell that a thin solid divides holds particles of both sides: it takes the mean filling of its
-    // neighbours on its own side.
-    const Field<char> whole = known;
-    for_each_cell(filling.tiling(), domain.cells, [&](Int3 c, std::int64_t n) {
-        if (!obstacles.split[n]) return;
-        double sum = 0;
-        int count = 0;
-        for (int axis = 0; axis < 3; ++axis)
-            for (const int direction : {0, 1}) {
-                const Int3 beside = direction ? c + unit(axis) : c - unit(axis);
-                if (!domain.has_cell(beside) || !whole(beside)) continue;
-                if (obstacles.open_face[axis](direction ? beside : c) == 0) continue;
-                sum += values(beside);
-                ++count;
-            }
-        if (count == 0) return;
-        values[n] = sum / count;
-        known[n] = 1;
-    });
+    Field<char> measured = known;
+    continue_along_openings(values, known, obstacles, domain);
     extrapolate(values, known, domain.cells, 3);
     for_each_cell(filling.tiling(), domain.cells,
                   [&](Int3, std::int64_t n) { filling[n] = static_cast<float>(values[n]); });
+    return measured;
 }
 
 // Signed distances beyond the kernel's reach, from the nearer ones: a few Jacobi sweeps of the upwind Eikonal
@@ -264,7 +285,7 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
 
     const double far = outside_distance(domain);
     surface.phi = Field<double>(tiling, far);
-    Field<char> trusted(tiling, 0);
+    Field<char> trusted(tiling, 0), measured;
     if (!obstacles.any()) {
         const std::array<std::vector<double>, 3> full{
             full_filling(domain.cells.x), full_filling(domain.cells.y), full_filling(domain.cells.z)};
@@ -273,10 +294,12 @@ Surface surface_from_particles(const Particles& particles, const CellRanges& cel
                 static_cast<float>(surface.filling[n] / (full[0][c.x] * full[1][c.y] * full[2][c.z]));
         });
     } else {
-        fill_up_beside_solids(surface.filling, obstacles, domain);
+        measured = fill_up_beside_solids(surface.filling, obstacles, domain);
     }
     for_each_cell(*tiling, domain.cells, [&](Int3, std::int64_t n) {
         surface.phi[n] = distance_of_filling(surface.filling[n]) * domain.h;
+        // The crowd beside a film is not in the film: what one should let out would press on its solids.
+        if (!measured.empty() && !measured[n]) surface.filling[n] = 1;
     });
     if (spheres) take_spheres(surface.phi, particles, cells, domain, obstacles);
     // Only next to the surface does a filling below 1 mean a distance; deep inside it is the noise of single
@@ -346,8 +369,9 @@ void close_voids(Field<double>& phi, const Obstacles& obstacles, const Domain& d
             for (int side = 0; side < 6; ++side) {
                 const int axis = side / 2;
                 const Int3 beside = pocket[i] + unit(axis) * (side % 2 ? 1 : -1);
-                // A bubble that reaches a side of the domain or a missing tile counts as connected to the air
-                // outside.
+                // A bubble that reaches an open side of the domain or a missing tile counts as connected to
+                // the air outside.
+                if (!domain.has_cell(beside) && !domain.open(side)) continue;
                 const std::int64_t n = domain.has_cell(beside) ? phi.tiling().find(beside) : -1;
                 enclosed &= n >= 0 && seen[n] != outside;
                 if (n < 0 || seen[n] != unseen || !air(beside)) continue;
