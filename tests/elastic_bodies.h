@@ -6,10 +6,11 @@
 
 namespace flotsam {
 
-inline ElasticProperties lattice_properties(Vec3 size, Int3 cells, const ElasticMaterial& material) {
+inline ElasticProperties lattice_properties(Vec3 size, Int3 cells, const ElasticMaterial& material,
+                                            ElasticElements elements = ElasticElements::smoothed) {
     ElasticProperties properties;
     properties.mesh = std::make_shared<ElasticMesh>(
-        make_elastic_mesh(tet_lattice(size * -0.5, size * 0.5, cells), material));
+        make_elastic_mesh(tet_lattice(size * -0.5, size * 0.5, cells), material, {}, elements));
     return properties;
 }
 

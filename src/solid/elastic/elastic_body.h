@@ -1,4 +1,4 @@
-// Elastic bodies: linear tetrahedra with their mass in the nodes [Zarifi17 Chapter 3].
+// Elastic bodies: tetrahedra with their mass in the nodes [Zarifi17 Chapter 3].
 #pragma once
 
 #include <array>
@@ -21,17 +21,23 @@ struct ElasticMesh {
     TetMesh rest;
     ElasticMaterial material;
     std::vector<double> mass;  // of each node: a quarter of its tetrahedra's mass [Zarifi17 Alg. 1, 4] [kg]
-    std::vector<ElementBatch> batches;
+    Elements elements;
     double edge = 0;                // mean length of an edge [m]
     std::vector<Int3> triangles;    // of the surface, by node index
     std::vector<int> skin_nodes;    // nodes on the surface
     std::vector<double> skin_area;  // surface area of each node; 0 inside [m^2]
 
-    // The matrix's sparsity pattern (its values are unused), and the element entries that sum to each block:
-    // element * 16 + row corner * 4 + column corner, in the elements' order.
+    // The matrix's sparsity pattern (its values are unused), and the corners of elements that meet in each
+    // node, in the elements' order. The blocks between a corner and those of its element are in its row of
+    // the pattern at slot[slots], slot[slots + 1] and so on.
     BlockMatrix pattern;
-    std::vector<std::int64_t> block_begin, block_source;
-    std::vector<std::int64_t> node_begin, node_source;  // for forces: element * 4 + corner
+    struct Corner {
+        int element, corner;
+        std::int64_t slots;
+    };
+    std::vector<std::int64_t> node_begin;
+    std::vector<Corner> node_corner;
+    std::vector<int> slot;
 
     // The surface that pictures show, and the tetrahedron that carries each of its vertices.
     TriangleMesh skin;
@@ -40,7 +46,8 @@ struct ElasticMesh {
     double total_mass() const;
 };
 // `skin` may be finer than the tetrahedra; without vertices, their own surface is taken.
-ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, TriangleMesh skin = {});
+ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, TriangleMesh skin = {},
+                              ElasticElements kind = ElasticElements::smoothed);
 
 // Nodes that are fixed, or moved by a script.
 struct Pin {
@@ -62,9 +69,9 @@ struct ElasticLoad {
     double pressure = 0;          // [Pa]
 };
 
-// Implicit Euler is the thesis's choice and dissipates energy; the midpoint rule is of second order and
-// conserves momentum and nearly all energy.
-enum class ElasticIntegrator { backward_euler, midpoint };
+// The midpoint rule is of second order and conserves momentum and nearly all energy; implicit Euler is the
+// thesis's choice and dissipates energy.
+enum class ElasticIntegrator { midpoint, backward_euler };
 
 // An elastic solid as its scene describes it.
 struct ElasticProperties {
@@ -74,7 +81,7 @@ struct ElasticProperties {
     Vec3 squeeze{1, 1, 1};  // initial size along its axes, relative to the size at rest
     std::vector<Pin> pins{};
     std::vector<ElasticLoad> loads{};
-    ElasticIntegrator integrator = ElasticIntegrator::backward_euler;
+    ElasticIntegrator integrator = ElasticIntegrator::midpoint;
     int newton_steps = 10;           // at most; 1 solves the thesis's linear equation only
     double newton_tolerance = 1e-3;  // Newton's method ends below this largest correction, in edges
 };

@@ -50,6 +50,8 @@ WholeMotion whole_motion(const ElasticMesh& mesh, std::span<const Vec3> x, std::
     return whole;
 }
 
+Mat3 symmetric(const Mat3& m, double scale) { return (m + m.transposed()) * scale; }
+
 unsigned held_at_all(std::span<const unsigned char> held) {
     unsigned sum = 0;
     for (const unsigned char h : held) sum |= h;
@@ -208,9 +210,9 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
     const Vec3* const v = v_.data() + s.first;
     const double reach = s.reach, late = s.late;
     place(s, std::span(v_).subspan(s.first, count));
-    evaluate_elements(s.mesh->batches, material, s.at,
-                      {.forces = &s.element_forces, .stiffness = &s.element_stiffness});
-    gather_forces(*s.mesh, s.element_forces, s.forces);
+    evaluate_elements(s.mesh->elements, material.model, s.at,
+                      {.stress = &s.element_stress, .stiffness = &s.element_stiffness});
+    gather_forces(*s.mesh, s.element_stress, s.forces);
     if (s.matrix.column.size() != s.mesh->pattern.column.size()) {
         s.matrix = s.mesh->pattern;
         s.matrix.value.resize(s.matrix.column.size());
@@ -316,7 +318,7 @@ double ElasticEquation::energy(std::span<const Vec3> v) {
         const ElasticMaterial& material = s.mesh->material;
         const std::span<const Vec3> own = v.subspan(s.first, s.start.size());
         place(s, own);
-        evaluate_elements(s.mesh->batches, material, s.at, {.energy = &s.energies});
+        evaluate_elements(s.mesh->elements, material.model, s.at, {.energy = &s.energies});
         const std::vector<Vec3> slowed = damped(s);
         const double slow = dt_ * material.mass_damping / s.late;
         const double rate = dt_ * material.stiffness_damping / s.late;
@@ -388,40 +390,37 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
 
 bool ElasticEquation::may_go_on() const { return !failed_ && rounds_ < most_ + contact_rounds; }
 
-void ElasticEquation::add_factors(const Body& s, std::vector<BlockRow>& factors) const {
+void ElasticEquation::add_factors(const Body& s, std::vector<SquaredTerm>& factors) const {
     const ElasticMaterial& material = s.mesh->material;
+    const Elements& elements = s.mesh->elements;
     const double weight = dt_ * (elasticity_ ? s.reach : 0) + dt_ * s.late * material.stiffness_damping;
     if (weight == 0) return;
-    // The six components of the strain, and L with L^T L = A_Psi [Eq. 3.43, 5.38].
-    constexpr std::pair<int, int> places[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    Eigen::Matrix<double, 6, 6> psi = 4 * material.mu() * Eigen::Matrix<double, 6, 6>::Identity();
-    psi.topLeftCorner<3, 3>().setConstant(material.lambda());
-    for (int i = 0; i < 3; ++i) psi(i, i) += 2 * material.mu();
-    const Eigen::Matrix<double, 6, 6> l = psi.llt().matrixU();
-    for (const ElementBatch& batch : s.mesh->batches)
-        for (int lane = 0; lane < batch.count; ++lane) {
-            Mat3 turn = Mat3::diagonal({1, 1, 1});
-            if (material.model != ElasticModel::linear)
-                turn = nearest_rotation(deformation_gradient(batch, lane, s.at));
-            const Mat3 axis = turn.transposed();
-            std::array<Vec3, 4> gradient;  // of the shape functions
-            for (int a = 0; a < 3; ++a)
-                for (int j = 0; j < 3; ++j) gradient[a + 1][j] = batch.gradient[3 * a + j][lane];
-            gradient[0] = -(gradient[1] + gradient[2] + gradient[3]);
-            for (int r = 0; r < 6; ++r) {
-                BlockRow row;
-                row.stiffness = weight * batch.volume[lane];
-                for (int a = 0; a < 4; ++a) {
-                    Vec3 sum;
-                    for (int q = r; q < 6; ++q) {
-                        const auto [i, j] = places[q];
-                        sum += 0.5 * l(r, q) * (gradient[a][j] * axis.row[i] + gradient[a][i] * axis.row[j]);
-                    }
-                    row.add(int(s.first) + batch.node[a][lane], sum);
-                }
-                factors.push_back(row);
+    // Six components of the strain whose squares, each with its stiffness, sum to the energy [Eq. 3.43, 5.38]:
+    // its mean, two differences of stretches, and three shears.
+    const Mat3 whole = Mat3::diagonal({1, 1, 1}) * std::sqrt(1.0 / 3);
+    const std::array<Mat3, 5> shapes{Mat3::diagonal({1, -1, 0}) * std::sqrt(0.5),
+                                     Mat3::diagonal({1, 1, -2}) * std::sqrt(1.0 / 6),
+                                     symmetric(Mat3::outer({1, 0, 0}, {0, 1, 0}), std::sqrt(0.5)),
+                                     symmetric(Mat3::outer({1, 0, 0}, {0, 0, 1}), std::sqrt(0.5)),
+                                     symmetric(Mat3::outer({0, 1, 0}, {0, 0, 1}), std::sqrt(0.5))};
+    for (std::size_t e = 0; e < elements.all.size(); ++e) {
+        const Elements::Element& element = elements.all[e];
+        Mat3 turn = Mat3::diagonal({1, 1, 1});
+        if (material.model != ElasticModel::linear)
+            turn = nearest_rotation(deformation_gradient(elements, e, s.at));
+        const auto add = [&](double stiffness, const Mat3& component) {
+            if (stiffness == 0) return;
+            SquaredTerm term;
+            term.stiffness = weight * element.volume * stiffness;
+            for (int c = element.first; c < element.first + element.count; ++c) {
+                term.block.push_back(int(s.first) + elements.node[c]);
+                term.coefficient.push_back(turn * (component * elements.gradient[c]));
             }
-        }
+            factors.push_back(std::move(term));
+        };
+        add(2 * element.mu + 3 * element.lambda, whole);
+        for (const Mat3& shape : shapes) add(2 * element.mu, shape);
+    }
 }
 
 SolidEquation ElasticEquation::equation(bool factors) const {
@@ -435,7 +434,10 @@ SolidEquation ElasticEquation::equation(bool factors) const {
     }
     equation.rows = system_.rows;
     for (const BlockRow& row : contact_rows_)
-        if (factors && row.stiffness > 0) equation.factors.push_back(row);
+        if (factors && row.stiffness > 0)
+            equation.factors.push_back({{row.block.begin(), row.block.begin() + row.count},
+                                        {row.coefficient.begin(), row.coefficient.begin() + row.count},
+                                        row.stiffness});
     equation.before.assign(before_.begin(), before_.begin() + std::ptrdiff_t(nodes_));
     return equation;
 }

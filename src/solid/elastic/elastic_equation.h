@@ -109,7 +109,7 @@ class ElasticEquation final : public MomentumOperator {
         std::vector<Vec3> at;     // where forces are evaluated
         std::vector<Vec3> damps;  // the velocity that K damps; empty without stiffness damping
         std::vector<double> energies;
-        std::vector<ElementForces> element_forces;
+        std::vector<Mat3> element_stress;
         std::vector<ElementStiffness> element_stiffness;
         std::vector<Vec3> forces;
         BlockMatrix matrix;
@@ -125,7 +125,7 @@ class ElasticEquation final : public MomentumOperator {
     void find_turning(Body& body) const;
     std::vector<Mat3> own_blocks() const;  // inverse of each node's diagonal block
     SixBySix<double> rigid_compliance(const Body& body, Vec3 center) const;
-    void add_factors(const Body& body, std::vector<BlockRow>& factors) const;
+    void add_factors(const Body& body, std::vector<SquaredTerm>& factors) const;
 
     std::vector<Body> bodies_;
     std::vector<RigidPartner> partners_;
