@@ -99,8 +99,23 @@ ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, Tri
     return mesh;
 }
 
+TimeRule time_rule(ElasticIntegrator integrator) {
+    switch (integrator) {
+        case ElasticIntegrator::generalized_alpha: {
+            // The share of its velocity that something infinitely stiff keeps in each step, with the opposite
+            // sign: 1 would be the trapezoidal rule. Forces are evaluated as much ahead of time as what
+            // is remembered of them is late.
+            constexpr double kept = 0.5, square = (1 + kept) * (1 + kept);
+            return {1 / square, kept * kept / square, (1 - kept) / 2, 1 / (1 + kept)};
+        }
+        case ElasticIntegrator::midpoint: return {0.25, 0.25, 0, 0.5};
+        case ElasticIntegrator::backward_euler: break;
+    }
+    return {1, 0, 0, 1};
+}
+
 ElasticBody make_elastic_body(int solid, const ElasticProperties& properties, const Pose& start) {
-    ElasticBody body{solid, properties.mesh, {}, {}};
+    ElasticBody body{solid, properties.mesh, {}, {}, {}};
     const std::vector<Vec3>& rest = properties.mesh->rest.nodes;
     const double mass = properties.mesh->total_mass();
     Vec3 center;
@@ -262,6 +277,7 @@ void visit_state(std::vector<ElasticBody>& bodies, StateVisitor& visit, const st
         const std::string own = name + "/" + std::to_string(b);
         visit.array(own + "/position", bodies[b].position);
         visit.array(own + "/velocity", bodies[b].velocity);
+        visit.array(own + "/pull", bodies[b].pull);
     }
 }
 

@@ -69,9 +69,18 @@ struct ElasticLoad {
     double pressure = 0;          // [Pa]
 };
 
-// The midpoint rule is of second order and conserves momentum and nearly all energy; implicit Euler is the
-// thesis's choice and dissipates energy.
-enum class ElasticIntegrator { midpoint, backward_euler };
+enum class ElasticIntegrator {
+    generalized_alpha,  // of second order: keeps what swings slowly and calms what swings within a step
+    midpoint,           // of second order: conserves momentum and nearly all energy
+    backward_euler      // the thesis's choice: dissipates energy
+};
+
+// Forces are evaluated at x + (ahead v - back v_before) dt, and `memory` of the force that acts is that of the
+// steps before; of the velocity that damping acts on, `late` is the new one.
+struct TimeRule {
+    double ahead, back, memory, late;
+};
+TimeRule time_rule(ElasticIntegrator integrator);
 
 // An elastic solid as its scene describes it.
 struct ElasticProperties {
@@ -81,7 +90,7 @@ struct ElasticProperties {
     Vec3 squeeze{1, 1, 1};  // initial size along its axes, relative to the size at rest
     std::vector<Pin> pins{};
     std::vector<ElasticLoad> loads{};
-    ElasticIntegrator integrator = ElasticIntegrator::midpoint;
+    ElasticIntegrator integrator = ElasticIntegrator::generalized_alpha;
     int newton_steps = 10;           // at most; 1 solves the thesis's linear equation only
     double newton_tolerance = 1e-3;  // Newton's method ends below this largest correction, in edges
 };
@@ -93,6 +102,7 @@ struct ElasticBody {
     std::shared_ptr<const ElasticMesh> mesh;
     std::vector<Vec3> position;  // of the nodes [m]
     std::vector<Vec3> velocity;  // [m/s]
+    std::vector<Vec3> pull{};    // for the generalized-alpha rule: mean elastic force of the last steps [N]
 };
 ElasticBody make_elastic_body(int solid, const ElasticProperties& properties, const Pose& start);
 

@@ -81,6 +81,7 @@ void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProp
             const Vec3 arm = x[n] - whole.center, own = imposed[n] - whole.velocity;
             x[n] = center + turn * (arm + dt * (own - cross(whole.spin, arm)));
             v[n] = whole.velocity + turn * (v[n] - whole.velocity);
+            if (!body.pull.empty()) body.pull[n] = turn * body.pull[n];
         });
         // Restore the angular momentum, which need not be parallel to the axis of rotation.
         const WholeMotion turned = whole_motion(*body.mesh, x, v, held);
@@ -111,20 +112,25 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
         own.velocity = bodies[b].velocity;
         own.force = outer_forces(bodies[b], *properties[b], gravity);
         own.held = held_axes(bodies[b], *properties[b], time);
-        own.midpoint = properties[b]->integrator == ElasticIntegrator::midpoint;
-        own.reach = own.midpoint ? 0.25 * dt : dt, own.late = own.midpoint ? 0.5 : 1;
+        const TimeRule rule = time_rule(properties[b]->integrator);
+        own.reach = rule.ahead * dt, own.back = rule.back * dt;
+        own.memory = rule.memory, own.late = rule.late;
+        own.pull = own.memory > 0 ? bodies[b].pull : std::vector<Vec3>{};
         own.stiffness.clear();
         own.turning = {};
         if (turned_back) find_turning(own);
+        // In its first step a body remembers the forces that it starts with.
+        if (own.memory > 0 && own.pull.empty()) find_elastic_forces(own, own.start, own.pull);
+        remove_torque(own, own.pull);
         own.first = nodes_;
         nodes_ += own.start.size();
         edge_ = std::min(edge_, mesh->edge);
         tolerance_ = std::min(tolerance_, properties[b]->newton_tolerance);
         most_ = std::max(most_, properties[b]->newton_steps);
         before_.insert(before_.end(), own.velocity.begin(), own.velocity.end());
-        // The trapezoidal rule linearizes forces about the previous velocity.
+        // Rules of second order linearize forces about the previous velocity.
         v_.resize(nodes_);
-        if (own.midpoint)
+        if (own.back > 0)
             std::copy(own.velocity.begin(), own.velocity.end(), v_.begin() + std::ptrdiff_t(own.first));
         impose_pins(*properties[b], own.start, time, dt, std::span(v_).subspan(own.first));
     }
@@ -178,7 +184,7 @@ void ElasticEquation::place(Body& s, std::span<const Vec3> v) const {
     s.at.resize(count);
     s.damps.resize(damps ? count : 0);
     parallel_for(count, grain, [&](std::int64_t n) {
-        s.at[n] = s.start[n] + reach * (s.midpoint ? v[n] - s.velocity[n] : v[n]);
+        s.at[n] = s.start[n] + reach * v[n] - s.back * s.velocity[n];
         if (damps) s.damps[n] = late * v[n] + (1 - late) * s.velocity[n];
     });
     for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
@@ -191,6 +197,20 @@ void ElasticEquation::place(Body& s, std::span<const Vec3> v) const {
             s.at[n] -= way * s.turning.mode[k][n];
             if (damps) s.damps[n] -= turn * s.turning.mode[k][n];
         }
+    }
+}
+
+void ElasticEquation::find_elastic_forces(Body& s, const std::vector<Vec3>& x, std::vector<Vec3>& forces) {
+    evaluate_elements(s.mesh->elements, s.mesh->material.model, x, {.stress = &s.element_stress});
+    gather_forces(*s.mesh, s.element_stress, forces);
+}
+
+// What is inside a body cannot turn it.
+void ElasticEquation::remove_torque(const Body& s, std::span<Vec3> forces) {
+    for (std::size_t k = 0; !forces.empty() && k < s.turning.mode.size(); ++k) {
+        double torque = 0;
+        for (std::size_t n = 0; n < forces.size(); ++n) torque += dot(s.turning.mode[k][n], forces[n]);
+        for (std::size_t n = 0; n < forces.size(); ++n) forces[n] -= torque * s.turning.momentum[k][n];
     }
 }
 
@@ -220,13 +240,11 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
     gather_stiffness(*s.mesh, s.element_stiffness, s.matrix);
     const double rate = material.stiffness_damping, slow = material.mass_damping;
     if (s.stiffness.empty() && rate > 0) s.stiffness = s.matrix.value;
+    for (std::size_t n = 0; n < s.pull.size(); ++n)
+        s.forces[n] = (1 - s.memory) * s.forces[n] + s.memory * s.pull[n];
     const std::vector<Vec3> slowed = damped(s);
     for (std::size_t n = 0; n < slowed.size(); ++n) s.forces[n] -= rate * slowed[n];
-    for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
-        double torque = 0;
-        for (std::size_t n = 0; n < count; ++n) torque += dot(s.turning.mode[k][n], s.forces[n]);
-        for (std::size_t n = 0; n < count; ++n) s.forces[n] -= torque * s.turning.momentum[k][n];
-    }
+    remove_torque(s, s.forces);
     parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
         const double mass = s.mesh->mass[n];
         const Vec3 damps = late * v[n] + (1 - late) * s.velocity[n];
@@ -234,7 +252,7 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
         for (int k = s.matrix.row_begin[n]; k < s.matrix.row_begin[n + 1]; ++k) {
             Mat3& block = s.matrix.value[k];
             const int other = s.matrix.column[k];
-            block = block * (elasticity ? dt_ * reach : 0);
+            block = block * (elasticity ? dt_ * (1 - s.memory) * reach : 0);
             if (rate > 0) block = block + s.stiffness[k] * (late * dt_ * rate);
             if (other == n)
                 for (int i = 0; i < 3; ++i) block.row[i][i] += mass * (1 + late * dt_ * slow);
@@ -322,14 +340,15 @@ double ElasticEquation::energy(std::span<const Vec3> v) {
         const std::vector<Vec3> slowed = damped(s);
         const double slow = dt_ * material.mass_damping / s.late;
         const double rate = dt_ * material.stiffness_damping / s.late;
-        sum += dt_ / s.reach * fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) {
+        sum += dt_ * (1 - s.memory) / s.reach * fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) {
                    return s.energies[e];
                });
         sum += fixed_sum<double>(std::ssize(own), grain, [&](std::int64_t n) {
             const Vec3 gain = own[n] - s.velocity[n], late = s.late * own[n] + (1 - s.late) * s.velocity[n];
             const double stiff = slowed.empty() ? 0 : 0.5 * rate * dot(s.damps[n], slowed[n]);
+            const Vec3 force = s.pull.empty() ? s.force[n] : s.force[n] + s.memory * s.pull[n];
             return 0.5 * s.mesh->mass[n] * (dot(gain, gain) + slow * dot(late, late)) + stiff -
-                   dt_ * dot(s.force[n], own[n]);
+                   dt_ * dot(force, own[n]);
         });
     }
     return sum;
@@ -388,12 +407,27 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
     return {may_go_on() && (again || (rounds_ < most_ && correction > tolerance_)), share};
 }
 
+void ElasticEquation::finish(std::vector<ElasticBody>& bodies) {
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+        Body& s = bodies_[b];
+        const std::span<const Vec3> own = velocity(b);
+        bodies[b].velocity.assign(own.begin(), own.end());
+        if (s.memory == 0) continue;
+        place(s, own);
+        find_elastic_forces(s, s.at, s.forces);
+        bodies[b].pull.resize(s.forces.size());
+        for (std::size_t n = 0; n < s.forces.size(); ++n)
+            bodies[b].pull[n] = (1 - s.memory) * s.forces[n] + s.memory * s.pull[n];
+    }
+}
+
 bool ElasticEquation::may_go_on() const { return !failed_ && rounds_ < most_ + contact_rounds; }
 
 void ElasticEquation::add_factors(const Body& s, std::vector<SquaredTerm>& factors) const {
     const ElasticMaterial& material = s.mesh->material;
     const Elements& elements = s.mesh->elements;
-    const double weight = dt_ * (elasticity_ ? s.reach : 0) + dt_ * s.late * material.stiffness_damping;
+    const double weight =
+        dt_ * (elasticity_ ? (1 - s.memory) * s.reach : 0) + dt_ * s.late * material.stiffness_damping;
     if (weight == 0) return;
     // Six components of the strain whose squares, each with its stiffness, sum to the energy [Eq. 3.43, 5.38]:
     // its mean, two differences of stretches, and three shears.
