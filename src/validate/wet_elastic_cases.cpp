@@ -17,8 +17,7 @@ namespace {
 
 // A rectangle of rubber or metal, its low corner at `corner`.
 Solid elastic_rectangle(const Domain& domain, Vec3 corner, Vec3 size, Int3 cells,
-                        const ElasticMaterial& material,
-                        ElasticElements elements = ElasticElements::smoothed) {
+                        const ElasticMaterial& material) {
     Solid solid;
     solid.name = "sheet";
     solid.motion = Motion::elastic;
@@ -26,7 +25,7 @@ Solid elastic_rectangle(const Domain& domain, Vec3 corner, Vec3 size, Int3 cells
     cells.z = 1;
     solid.start.position = {corner.x, corner.y, 0};
     solid.elastic.mesh = std::make_shared<ElasticMesh>(
-        make_elastic_mesh(tet_lattice({}, size, cells), material, {}, elements));
+        make_elastic_mesh(tet_lattice({}, size, cells), material, {}, ElasticElements::linear));
     solid.shape.mesh = solid.elastic.mesh->skin;
     solid.shape.distance = std::make_shared<MeshSurface>(solid.shape.mesh);
     solid.elastic.pins.push_back(hold_flat(*solid.elastic.mesh));
@@ -185,8 +184,7 @@ SlabErrors slab_errors(const Slab& slab, int cells, Vec3 offset, SlabRules rules
     material.poisson = slab.lambda / (2 * (slab.lambda + slab.mu));
     material.young = 2 * slab.mu * (1 + material.poisson);
     material.density = slab.alpha * (slab.y2 - slab.y1) / Slab::tau;  // [Eq. 6.10]
-    Solid solid = elastic_rectangle(domain, {}, {Slab::tau, Slab::tau, h}, {along, along, 1}, material,
-                                    ElasticElements::linear);
+    Solid solid = elastic_rectangle(domain, {}, {Slab::tau, Slab::tau, h}, {along, along, 1}, material);
     solid.elastic.newton_steps = 1;
     solid.elastic.integrator = ElasticIntegrator::backward_euler;
     const double left = 0.5 - 0.5 * slab.alpha * Slab::tau + offset.x * h;

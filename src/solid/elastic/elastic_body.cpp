@@ -108,8 +108,10 @@ TimeRule time_rule(ElasticIntegrator integrator) {
             constexpr double kept = 0.5, square = (1 + kept) * (1 + kept);
             return {1 / square, kept * kept / square, (1 - kept) / 2, 1 / (1 + kept)};
         }
-        case ElasticIntegrator::midpoint: return {0.25, 0.25, 0, 0.5};
-        case ElasticIntegrator::backward_euler: break;
+        case ElasticIntegrator::midpoint:
+            return {0.25, 0.25, 0, 0.5};
+        case ElasticIntegrator::backward_euler:
+            break;
     }
     return {1, 0, 0, 1};
 }

@@ -75,8 +75,8 @@ enum class ElasticIntegrator {
     backward_euler      // the thesis's choice: dissipates energy
 };
 
-// Forces are evaluated at x + (ahead v - back v_before) dt, and `memory` of the force that acts is that of the
-// steps before; of the velocity that damping acts on, `late` is the new one.
+// Forces are evaluated at x + (ahead v - back v_before) dt, and `memory` of the force that acts is that of
+// the steps before; of the velocity that damping acts on, `late` is the new one.
 struct TimeRule {
     double ahead, back, memory, late;
 };

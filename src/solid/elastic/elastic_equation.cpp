@@ -340,9 +340,9 @@ double ElasticEquation::energy(std::span<const Vec3> v) {
         const std::vector<Vec3> slowed = damped(s);
         const double slow = dt_ * material.mass_damping / s.late;
         const double rate = dt_ * material.stiffness_damping / s.late;
-        sum += dt_ * (1 - s.memory) / s.reach * fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) {
-                   return s.energies[e];
-               });
+        sum +=
+            dt_ * (1 - s.memory) / s.reach *
+            fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) { return s.energies[e]; });
         sum += fixed_sum<double>(std::ssize(own), grain, [&](std::int64_t n) {
             const Vec3 gain = own[n] - s.velocity[n], late = s.late * own[n] + (1 - s.late) * s.velocity[n];
             const double stiff = slowed.empty() ? 0 : 0.5 * rate * dot(s.damps[n], slowed[n]);
@@ -429,8 +429,8 @@ void ElasticEquation::add_factors(const Body& s, std::vector<SquaredTerm>& facto
     const double weight =
         dt_ * (elasticity_ ? (1 - s.memory) * s.reach : 0) + dt_ * s.late * material.stiffness_damping;
     if (weight == 0) return;
-    // Six components of the strain whose squares, each with its stiffness, sum to the energy [Eq. 3.43, 5.38]:
-    // its mean, two differences of stretches, and three shears.
+    // Six components of the strain whose squares, each with its stiffness, sum to the energy
+    // [Eq. 3.43, 5.38]: its mean, two differences of stretches, and three shears.
     const Mat3 whole = Mat3::diagonal({1, 1, 1}) * std::sqrt(1.0 / 3);
     const std::array<Mat3, 5> shapes{Mat3::diagonal({1, -1, 0}) * std::sqrt(0.5),
                                      Mat3::diagonal({1, 1, -2}) * std::sqrt(1.0 / 6),

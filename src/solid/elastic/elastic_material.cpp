@@ -262,8 +262,7 @@ Matrix turned_back(const Decomposition& d, const Matrix& p) {
     Matrix world;
     for (int i = 0; i < 3; ++i) {
         Vector half;
-        for (int n = 0; n < 3; ++n)
-            half[n] = d.u[0][i] * p[0][n] + d.u[1][i] * p[1][n] + d.u[2][i] * p[2][n];
+        for (int n = 0; n < 3; ++n) half[n] = d.u[0][i] * p[0][n] + d.u[1][i] * p[1][n] + d.u[2][i] * p[2][n];
         for (int k = 0; k < 3; ++k)
             world[i][k] = half[0] * d.v[0][k] + half[1] * d.v[1][k] + half[2] * d.v[2][k];
     }
@@ -361,8 +360,7 @@ void evaluate_elements(const Elements& elements, ElasticModel model, const std::
                 make_definite(state.r, model == ElasticModel::neo_hookean ||
                                            model == ElasticModel::st_venant_kirchhoff);
             find_tangent(state, group.volume, tangent);
-            for (int lane = 0; lane < lanes; ++lane)
-                store(tangent, lane, (*results.stiffness)[first + lane]);
+            for (int lane = 0; lane < lanes; ++lane) store(tangent, lane, (*results.stiffness)[first + lane]);
         }
     });
 }

@@ -93,7 +93,8 @@ double sum_energy(const Share& s, std::span<const Vec3> v) {
     const ElasticMaterial& material = s.mesh->material;
     const double elastic =
         fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) { return s.energies[e]; });
-    return s.weight * ((1 - s.memory) * s.h / s.reach * elastic + fixed_sum<double>(std::ssize(v), grain, [&](std::int64_t n) {
+    return s.weight * ((1 - s.memory) * s.h / s.reach * elastic +
+                       fixed_sum<double>(std::ssize(v), grain, [&](std::int64_t n) {
                            const Vec3 gain = v[n] - s.velocity[n];
                            double sum = 0.5 * s.inertia * s.mesh->mass[n] *
                                         (dot(gain, gain) + s.h * material.mass_damping * dot(v[n], v[n]));
