@@ -246,3 +246,80 @@ TEST_CASE("a flat block that touches the floor in three dimensions never sinks b
           doctest::should_fail()) {
     CHECK(rise_of_block(0).fall == 0);
 }
+
+// Films hold no particles, so that tiles must be made for them.
+TEST_CASE("a box feels its lift where no particle is near its underside or its side") {
+    struct Case {
+        Vec3 edges, center;
+        double under_water;  // height of its part under water
+    };
+    // On the floor, its middle 20 cells from the nearest particle; beside a wall, reaching out of the water.
+    for (const auto& [edges, center, under_water] :
+         {Case{{0.8, 0.3, 0}, {0.503, 0.15, 0.01}, 0.3}, Case{{0.32, 0.7, 0}, {0, 0.63, 0.01}, 0.32}}) {
+        CAPTURE(edges.x);
+        Scenario s = test::tank({50, 60, 1}, 0.6);
+        s.solids.push_back(box(s.domain, edges, center, 500));
+        s.solids[0].rigid.release = 1e3;
+        const double width = std::min(edges.x, center.x + 0.5 * edges.x);
+        double mean = 0;
+        int steps = 0;
+        run(s, 0.4, [&](const World& world) {
+            mean += world.loads[0].force.y / (water * g * width * under_water * s.domain.h);
+            ++steps;
+        });
+        CHECK(mean / steps == near(1).absolute(0.03));
+    }
+}
+
+TEST_CASE("the film under a dam of which one side is dry runs no faster than water falls") {
+    Scenario s = test::tank({50, 25, 1}, 0);
+    s.liquid.fills = {{make_box({0, 0, 0}, {0.3, 0.3, 1}), {}}};
+    s.solids.push_back(box(s.domain, {0.4, 0.4, 0}, {0.51, 0.2, 0.01}, 5000));
+    s.solids[0].rigid.release = 1e3;
+    double fastest = 0;
+    run(s, 3, [&](const World& world) {
+        for (const double v : world.liquid.slits.velocity[0]) fastest = std::max(fastest, std::abs(v));
+    });
+    CHECK(fastest > 0.1 * std::sqrt(2 * g * 0.3));
+    CHECK(fastest < 1.2 * std::sqrt(2 * g * 0.3));
+}
+
+TEST_CASE("faces that have become wide take what particles bring, not what the film did") {
+    Domain slab;
+    slab.cells = {32, 24, 1};
+    slab.h = 0.02;
+    const Solid solid = box(slab, {0.15, 0.06, 0}, {0.3, 0.2, 0.01}, 500);
+    const auto tiling = whole_tiling(slab.cells);
+    TriangleMesh mesh = solid.shape.mesh;
+    for (Vec3& v : mesh.vertices) v = solid.start.to_world(v);
+    Obstacle obstacle{solid.shape.distance, solid.start, solid.start, 1.0, {}, nullptr};
+    obstacle.cut = std::make_shared<CutSolid>(cut_solid(mesh, slab.cells, slab.h));
+    const Obstacles obstacles = place_obstacles({obstacle}, slab, tiling);
+    MacGrid u;
+    for (auto& component : u) component = Field<double>(tiling, 1);
+    SlitFlow slits;
+    slits.face[0] = {{2, 0, 0}};
+    slits.velocity[0] = {5};
+    slits.open[0] = {0.01};
+    resume_slits(u, slits, obstacles, slab, 0.01);
+    CHECK(u[0](2, 0, 0) == 1);
+}
+
+TEST_CASE("a box in a corner is pushed alike at the low and the high side, and not across a slab") {
+    Domain slab, tank;
+    slab.cells = {32, 24, 1};
+    tank.cells = {16, 14, 16};
+    slab.h = tank.h = 0.02;
+    for (const Domain& domain : {slab, tank}) {
+        CAPTURE(domain.flat());
+        const double z = domain.flat() ? 0.5 * domain.h : 0.5 * domain.size().z;
+        const auto force_at = [&](double x) {
+            return force_at_rest(domain, box(domain, {0.11, 0.06, 0.1}, {x, 0.03, z}, 500), 0.213);
+        };
+        const Vec3 low = force_at(0.055), high = force_at(domain.size().x - 0.055);
+        CHECK(low.y == near(high.y).relative(1e-8));
+        CHECK(low.x == near(-high.x).absolute(1e-8 * low.y));
+        CHECK(std::abs(low.z) < 1e-8 * low.y);
+        CHECK(std::abs(high.z) < 1e-8 * low.y);
+    }
+}

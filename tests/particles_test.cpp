@@ -286,14 +286,14 @@ TEST_CASE("friction slows the liquid at a wall alone, by the same amount whateve
     Field<double> phi(tiling, 1);
     phi.fill(-1);
     MacGrid once = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 0, 0}; }), thrice = once;
-    const Vec3 impulse = apply_wall_friction(once, phi, s.domain, 1000, 1.0 / 24);
-    for (int i = 0; i < 3; ++i) apply_wall_friction(thrice, phi, s.domain, 1000, 1.0 / 72);
+    const Vec3 impulse = apply_wall_friction(once, phi, no_obstacles, s.domain, 1000, 1.0 / 24);
+    for (int i = 0; i < 3; ++i) apply_wall_friction(thrice, phi, no_obstacles, s.domain, 1000, 1.0 / 72);
     CHECK(once[0](4, 0, 4) == near(0.25).relative(1e-12));
     CHECK(thrice[0](4, 0, 4) == near(0.25).relative(1e-12));
     CHECK(once[0](4, 1, 4) == 1);
     CHECK(impulse.x < 0);
     s.domain.walls[y_low].slip = 0;
-    apply_wall_friction(once, phi, s.domain, 1000, 1e-4);
+    apply_wall_friction(once, phi, no_obstacles, s.domain, 1000, 1e-4);
     CHECK(once[0](4, 0, 4) == 0);
 }
 
@@ -410,7 +410,7 @@ TEST_CASE("every side's friction acts in the cells beside it, and the audit is t
         Field<double> phi(tiling, 1);
         for_each_cell(*tiling, s.domain.cells, [&](Int3, std::int64_t n) { phi[n] = -1; });
         MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 1, 1}; });
-        const Vec3 impulse = apply_wall_friction(u, phi, s.domain, 1000, 1.0 / 24);
+        const Vec3 impulse = apply_wall_friction(u, phi, no_obstacles, s.domain, 1000, 1.0 / 24);
         const int normal = side / 2, along = (normal + 1) % 3;
         Int3 beside{4, 4, 4}, further{4, 4, 4};
         beside[normal] = side % 2 ? 7 : 0;

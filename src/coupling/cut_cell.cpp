@@ -171,6 +171,7 @@ std::vector<Obstacle> CutCell::cut_obstacles(const Scenario& scenario, const Ins
         if (solid.motion != Motion::rigid && solid.motion != Motion::elastic)
             obstacle.motion = twist_between(obstacle.after, pose_at(solid, until.time + dt), dt);
         obstacle.underflowed = solid.motion == Motion::rigid;
+        obstacle.mirrored = solid.rigid.mirrored;
         const bool fixed = solid.motion == Motion::fixed;
         if (fixed) obstacle.cut = fixed_cuts_[s];
         if (obstacle.cut) return;
@@ -308,7 +309,7 @@ void apply_forces(std::vector<RigidBody>& bodies, MacGrid& u, const Field<double
                   const StepContext& ctx, SolidStep& solids, StepLedger& ledger) {
     const Domain& domain = ctx.scenario.domain;
     const double density = ctx.scenario.liquid.density, dt = ctx.dt;
-    ledger.friction = apply_wall_friction(u, phi, domain, density, dt);
+    ledger.friction = apply_wall_friction(u, phi, obstacles, domain, density, dt);
     for (const RigidBody& body : bodies)
         obstacles.list[body.solid].motion = seen_from_pose(body, twist_of(body));
     // Friction is implicit in the bodies' motion: otherwise the liquid layer around a light ball would spin
@@ -425,7 +426,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     std::vector<Obstacle> around = cut_obstacles(scenario, start, halfway, dt);
     LiquidFlow flow = carry_liquid(old, liquid, ctx, around);
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
-    liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
+    liquid.tiling = tiling_around(liquid.particles, domain, margin + 2, film_cells(around, domain));
     const CellRanges cells =
         sort_into_cells(liquid.particles, domain, *liquid.tiling, flow.closed ? &old.particles : nullptr);
     stage_done("advect");
@@ -437,8 +438,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
 
     // Velocity on the faces, from the particles or by self-advection.                 [Alg. 3, 4]
     MacGrid u = velocity_on_faces(old, liquid, cells, ctx);
+    resume_slits(u, old.slits, obstacles, domain, dt);
     const MacGrid transferred = settings.carrier == Carrier::flip ? u : MacGrid{};
-    resume_slits(u, old.slits, obstacles);
     stage_done("to_grid");
 
     // Where is the surface now?                                                 [Alg. 3, 8; Section 4.5]

@@ -191,7 +191,7 @@ void push_nodes(World& world, const Repulsion& repulsion, double dt) {
 Vec3 rub(MacGrid& u, const PressureSystem& system, const Obstacles& obstacles, double dt,
          std::vector<SolidImpulse>& on_solids) {
     const Domain& domain = *system.domain;
-    Vec3 received = apply_wall_friction(u, system.phi, domain, system.density, dt);
+    Vec3 received = apply_wall_friction(u, system.phi, *system.obstacles, domain, system.density, dt);
     received += apply_obstacle_friction(u, system.phi, obstacles, domain, system.density, dt, on_solids);
     return received;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "validate/case_tools.h"
+#include "world/mirrors.h"
 
 namespace flotsam {
 
@@ -13,23 +14,22 @@ inline constexpr double water = 1000;  // density [kg/m^3]
 // How thick the figures of 2D cases are made: thicker than the slab, which cuts them.
 inline double figure_depth(const Domain& domain) { return 3 * domain.h; }
 
-// A body of the relative density s with its centre at `place`, of which the share `inside` of its volume is
-// in the domain: planes of symmetry are walls that cut it. Its contact piece is a crumb at its centre:
-// nothing here touches anything but water, and a plane of symmetry is no wall to be pushed out of.
-inline Solid body_in_water(const Domain& domain, SolidShape shape, Vec3 place, double s, double inside = 1) {
+// A body of the relative density s with its centre at `place`; mirrors may cut it. Its contact piece is a crumb
+// at its centre: nothing here touches anything but water.
+inline Solid body_in_water(const Domain& domain, SolidShape shape, Vec3 place, double s) {
     Solid solid;
     solid.motion = Motion::rigid;
     solid.start.position = place;
     solid.rigid.mass = mass_properties(enclosed_moments(shape.mesh), s * water);
-    const double share = inside * (domain.flat() ? domain.h / figure_depth(domain) : 1);
+    const double share = domain.flat() ? domain.h / figure_depth(domain) : 1;
     solid.rigid.mass.mass *= share;
     solid.rigid.mass.inertia = solid.rigid.mass.inertia * share;
     const Box box = bounds(shape.mesh);
     ConvexPiece crumb;
     crumb.half = Vec3{1, 1, 1} * (1e-3 * (box.high.x - box.low.x));
-    crumb.pose.position = inside < 1 ? 0.25 * Vec3{box.high.x, 0, domain.flat() ? 0 : box.high.z} : Vec3{};
     shape.pieces = {crumb};
     solid.shape = std::move(shape);
+    solid.rigid.mirrored = mirrors_through(solid, domain, 0);
     return solid;
 }
 

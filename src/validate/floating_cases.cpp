@@ -31,13 +31,15 @@ double exact_draft(Floater floater, double s) {
 }
 
 // Draft over height, the mean of the last half of 8 s, of a body `n` cells high that is released a tenth of
-// its height too high in a tank 5 heights wide and 2 deep. The middle planes of body and tank are walls: half
+// its height too high in a tank 5 heights wide and 2 deep. The middle planes of body and tank are mirrors: half
 // of it in 2D, a quarter in 3D. The level is that of water more than a height away from the axis.
 double measured_draft(const std::string& method, Floater floater, double s, int n) {
     constexpr double height = 0.5, level = 2 * height;
     const bool flat = floater == Floater::box;
     const int length = 5 * n / 2;
     Scenario scenario = box_of_water({length, 3 * n, flat ? 1 : length}, 2.5 * height, make_level(level));
+    scenario.domain.walls[x_low].kind = WallKind::mirror;
+    if (!flat) scenario.domain.walls[z_low].kind = WallKind::mirror;
     const Domain& domain = scenario.domain;
     const double h = domain.h;
     const SolidShape shape = floater == Floater::box ? solid_rectangle(height, height, figure_depth(domain))
@@ -45,7 +47,7 @@ double measured_draft(const std::string& method, Floater floater, double s, int 
                                                         : solid_sphere(0.5 * height, 0.25 * h);
     const double y = level + (0.5 - exact_draft(floater, s) + 0.1) * height;
     scenario.solids.push_back(
-        body_in_water(domain, shape, {0, y, flat ? 0.5 * h : 0.0}, s, flat ? 0.5 : 0.25));
+        body_in_water(domain, shape, {0, y, flat ? 0.5 * h : 0.0}, s));
     scenario.solids[0].rigid.locked = only_heave;
     constexpr double duration = 8;
     double draft = 0, time = 0;
@@ -140,7 +142,7 @@ void validate_heave_cylinder(const ValidationRun& run) {
     static constexpr std::array zeros{2.060, 5.778, 9.002};
     static constexpr std::array<std::array<double, 2>, 3> extrema{
         {{3.720, -0.6409}, {7.225, 0.3045}, {10.595, -0.2136}}};
-    // Half of the tank: its middle plane is a wall that cuts the cylinder. What the cylinder displaces lifts
+    // Half of the tank: its middle plane is a mirror that cuts the cylinder. What the cylinder displaces lifts
     // the level everywhere before any crest comes back from the tank's end: 40 a instead of 60 a move the
     // last extremum by some 0.01.
     constexpr double a = 1, depth = 8 * a, y0 = 0.1 * a, last = 11.2;
@@ -148,8 +150,9 @@ void validate_heave_cylinder(const ValidationRun& run) {
     const double unit_time = std::sqrt(a / g);
     const auto heave_from = [&](double start, int n) {
         Scenario s = box_of_water({radii * n, 19 * n / 2, 1}, radii * a, make_level(depth));
+        s.domain.walls[x_low].kind = WallKind::mirror;
         s.solids.push_back(body_in_water(s.domain, solid_disc(a, figure_depth(s.domain), 0.25 * s.domain.h),
-                                         {0, depth + start, 0.5 * s.domain.h}, 0.5, 0.5));
+                                         {0, depth + start, 0.5 * s.domain.h}, 0.5));
         s.solids[0].rigid.locked = only_heave;
         TimeSeries heave;
         simulate(s, run.method, last * unit_time, [&](const World& world, double) {

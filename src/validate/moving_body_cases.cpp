@@ -8,7 +8,6 @@
 
 #include "validate/body_tools.h"
 #include "validate/cases.h"
-#include "world/mirrors.h"
 
 namespace flotsam {
 
@@ -273,7 +272,6 @@ void validate_cylinder_entry(const ValidationRun& run) {
         s.solids.push_back(body_in_water(domain,
                                          solid_disc(0.5 * diameter, figure_depth(domain), 0.25 * domain.h),
                                          {0, depth + 0.5 * diameter, 0.5 * domain.h}, 0.5));
-        s.solids[0].rigid.mirrored = mirrors_through(s.solids[0], domain, 0);
         s.solids[0].rigid.locked = only_heave;
         s.solids[0].rigid.velocity = {0, -speed, 0};
         // Water that is thrown aside leaves the cylinder. If it clings, its suction pulls the cylinder down,

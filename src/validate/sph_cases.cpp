@@ -49,7 +49,7 @@ void validate_sph_draft(const ValidationRun& run) {
         s.solids.push_back(body_in_water(
             s.domain,
             flat ? solid_rectangle(edge, edge, figure_depth(s.domain)) : solid_box({edge, edge, edge}),
-            {0.5 * size.x, s.liquid.fills[0].region->bounds().high.y, 0.5 * size.z}, share, 1));
+            {0.5 * size.x, s.liquid.fills[0].region->bounds().high.y, 0.5 * size.z}, share));
         s.solids[0].rigid.locked = only_heave;
         const SphModel model = sph_model(s);
         double height = 0, time = 0, level = 0;

@@ -4,8 +4,8 @@
 
 namespace flotsam {
 
-Vec3 apply_wall_friction(MacGrid& u, const Field<double>& phi, const Domain& domain, double density,
-                         double dt) {
+Vec3 apply_wall_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
+                         const Domain& domain, double density, double dt) {
     Vec3 impulse;
     for (int side = 0; side < 6; ++side) {
         const Wall& wall = domain.walls[side];
@@ -20,7 +20,7 @@ Vec3 apply_wall_friction(MacGrid& u, const Field<double>& phi, const Domain& dom
                     if (c[normal] != layer || (phi(c) >= 0 && phi(c - unit(axis)) >= 0)) return 0.0;
                     const double before = u[axis][n];
                     u[axis][n] *= kept;
-                    return before - u[axis][n];
+                    return (before - u[axis][n]) * (obstacles.any() ? obstacles.open_face[axis][n] : 1);
                 });
             impulse[axis] -= lost * density * domain.cell_volume();
         }

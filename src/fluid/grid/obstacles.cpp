@@ -99,10 +99,10 @@ int Obstacles::nearest(Int3 cell, Vec3 p) const {
 
 namespace {
 
-// Whether there is a film of water between an obstacle and a side that it lies on. None on a mirror, behind
+// Whether there is a film of water between an obstacle and a side that it lies on. None on a mirror behind
 // which it goes on.
 bool lies_on_film(const Obstacle& obstacle, const Domain& domain, int side) {
-    return obstacle.underflowed && domain.closed(side) && !domain.mirror(side);
+    return obstacle.underflowed && domain.closed(side) && !obstacle.mirrored[side];
 }
 
 // The side of the domain that the low face of cell c lies in, or -1.
@@ -350,7 +350,8 @@ void keep_films_at_sides(Obstacles& o, const Domain& domain) {
             for (int axis = 0; axis < 3; ++axis)
                 for (const int direction : {0, 1}) {
                     const Int3 beside = direction ? c + unit(axis) : c - unit(axis);
-                    if (axis == across || tiling.find(beside) < 0 || !is_bare(beside, side)) continue;
+                    if (axis == across || !domain.has_cell(beside) || tiling.find(beside) < 0) continue;
+                    if (!is_bare(beside, side)) continue;
                     double& open = o.open_face[axis].at(direction ? beside : c);
                     open = std::max(open, least_open_face);
                 }
@@ -543,6 +544,30 @@ void find_outflow(Obstacles& o, const Domain& domain) {
 
 }  // namespace
 
+std::vector<CellBox> film_cells(const std::vector<Obstacle>& list, const Domain& domain) {
+    std::vector<CellBox> boxes;
+    for (std::size_t s = 0; s < list.size(); ++s) {
+        const CutSolid& cut = *list[s].cut;
+        if (!list[s].underflowed || cut.size == Int3{}) continue;
+        const CellBox around{cut.low - Int3{1, 1, 1}, cut.low + cut.size + Int3{1, 1, 1}};
+        for (int side = 0; side < 6; ++side) {
+            const int axis = side / 2, layer = side % 2 ? domain.cells[axis] - 1 : 0;
+            if (!lies_on_film(list[s], domain, side)) continue;
+            if (layer < cut.low[axis] || layer >= cut.low[axis] + cut.size[axis]) continue;
+            boxes.push_back(around);
+            boxes.back().low[axis] = boxes.back().high[axis] = layer;
+        }
+        for (std::size_t t = 0; t < list.size(); ++t) {
+            const CutSolid& other = *list[t].cut;
+            if (t == s || (t < s && list[t].underflowed)) continue;
+            const CellBox both{max(around.low, other.low), min(around.high, other.low + other.size)};
+            if (both.low.x <= both.high.x && both.low.y <= both.high.y && both.low.z <= both.high.z)
+                boxes.push_back(both);
+        }
+    }
+    return boxes;
+}
+
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                           const std::shared_ptr<const Tiling>& tiling) {
     Obstacles o;
@@ -617,13 +642,20 @@ SlitFlow flow_in_slits(const MacGrid& u, const std::array<Field<char>, 3>& known
     return slits;
 }
 
-void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles) {
+void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles, const Domain& domain,
+                  double dt) {
     for (int axis = 0; axis < 3; ++axis)
         for (std::size_t i = 0; i < slits.face[axis].size(); ++i) {
-            const std::int64_t n = u[axis].tiling().find(slits.face[axis][i]);
-            if (n < 0 || obstacles.open_face[axis][n] == 0) continue;
-            u[axis][n] =
-                slits.velocity[axis][i] * std::min(1.0, slits.open[axis][i] / obstacles.open_face[axis][n]);
+            const Int3 c = slits.face[axis][i];
+            const std::int64_t n = u[axis].tiling().find(c);
+            if (n < 0) continue;
+            const double open = obstacles.open_face[axis][n];
+            if (open == 0 || !in_slit(obstacles, domain, c, axis, n)) continue;
+            const Obstacle& solid = obstacles.list[obstacles.nearest(c, domain.face_center(c, axis))];
+            const Box box = solid.shape->bounds();
+            const double was = slits.velocity[axis][i],
+                         way = std::min(length(box.high - box.low), length(domain.size()));
+            u[axis][n] = was / (1 + 0.5 * dt * std::abs(was) / way) * std::min(1.0, slits.open[axis][i] / open);
         }
 }
 

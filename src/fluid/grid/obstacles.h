@@ -9,6 +9,7 @@
 #include "core/rotation.h"
 #include "fluid/grid/box_index.h"
 #include "fluid/grid/liquid.h"
+#include "fluid/grid/particles.h"
 #include "geometry/cut_cells.h"
 #include "geometry/mesh_surface.h"
 #include "linalg/low_rank.h"
@@ -40,6 +41,7 @@ struct Obstacle {
     // There is a film of water under it where it lies flat on a closed side of the domain; otherwise nothing
     // would ever lift a cork from the floor. Without, what lies in a side belongs to nobody.
     bool underflowed = false;
+    std::array<bool, 6> mirrored{};  // sides of the domain beyond which it goes on, mirrored
 
     double distance(Vec3 p) const { return shape->distance(after.to_body(p)); }
     // Velocity of the solid at p at the end of the move; for a surface that deforms, of its point nearest to
@@ -107,6 +109,10 @@ struct Obstacles {
 
 inline const Obstacles no_obstacles;
 
+// Where films may lie under underflowed obstacles: on closed sides and on other solids. No particle is in
+// them, so the tiling must be told.
+std::vector<CellBox> film_cells(const std::vector<Obstacle>& list, const Domain& domain);
+
 // Cuts the obstacles into the cells of a tiling. With no obstacles every field stays empty.
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
                           const std::shared_ptr<const Tiling>& tiling);
@@ -124,8 +130,11 @@ void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles,
 SlitFlow flow_in_slits(const MacGrid& u, const std::array<Field<char>, 3>& known, const Obstacles& obstacles,
                        const Domain& domain);
 // Puts it back at the start of the next step. Where the slit has become wider the flux is kept, where it has
-// become narrower the velocity: neither adds energy.
-void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles);
+// become narrower the velocity: neither adds energy. On a way as long as the solid the stream loses the energy
+// with which it leaves the slit, as a jet does (v^2 / 2 per mass): a film whose one end is dry would otherwise
+// be accelerated for ever.
+void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles, const Domain& domain,
+                  double dt);
 
 // How the liquid's velocity goes on inside solids, where only particles beside them read it.
 enum class VelocityInSolids {

@@ -116,7 +116,8 @@ Particles seed_fills(const Domain& domain, const LiquidSettings& settings) {
     return all;
 }
 
-std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Domain& domain, int margin) {
+std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Domain& domain, int margin,
+                                            const std::vector<CellBox>& boxes) {
     const Int3 size{domain.cells.x / Tiling::side + 1, domain.cells.y / Tiling::side + 1,
                     domain.cells.z / Tiling::side + 1};
     const auto entry = [&](Int3 t) {
@@ -140,6 +141,11 @@ std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Do
     });
 
     std::vector<char> exists(tile_count, 0);
+    const auto make_tiles = [&](Int3 low, Int3 high) {
+        for (int z = low.z; z <= high.z; ++z)
+            for (int y = low.y; y <= high.y; ++y)
+                for (int x = low.x; x <= high.x; ++x) exists[entry({x, y, z})] = 1;
+    };
     for (Int3 t; t.z < size.z; ++t.z)
         for (t.y = 0; t.y < size.y; ++t.y)
             for (t.x = 0; t.x < size.x; ++t.x) {
@@ -153,10 +159,12 @@ std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Do
                     low[axis] = std::max(0, first - margin) >> 3;
                     high[axis] = std::min(domain.cells[axis], last + margin) >> 3;
                 }
-                for (int z = low.z; z <= high.z; ++z)
-                    for (int y = low.y; y <= high.y; ++y)
-                        for (int x = low.x; x <= high.x; ++x) exists[entry({x, y, z})] = 1;
+                make_tiles(low, high);
             }
+    for (const CellBox& box : boxes) {
+        const Int3 low = max(box.low, Int3{}), high = min(box.high, domain.cells);
+        make_tiles({low.x >> 3, low.y >> 3, low.z >> 3}, {high.x >> 3, high.y >> 3, high.z >> 3});
+    }
     std::vector<Int3> tiles;
     for (int z = 0; z < size.z; ++z)
         for (int y = 0; y < size.y; ++y)

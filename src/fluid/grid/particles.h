@@ -24,8 +24,14 @@ Particles seed_fills(const Domain& domain, const LiquidSettings& settings);
 // Makes every array as long as `position`, new entries zero; which arrays exist depends on the carrier.
 void resize_like_positions(Particles& particles, Carrier carrier);
 
-// All tiles that hold cells within `margin` cells of a particle.
-std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Domain& domain, int margin);
+// Cells from `low` to `high`, both included.
+struct CellBox {
+    Int3 low, high;
+};
+
+// All tiles that hold cells within `margin` cells of a particle, or cells of the boxes.
+std::shared_ptr<const Tiling> tiling_around(const Particles& particles, const Domain& domain, int margin,
+                                            const std::vector<CellBox>& boxes = {});
 
 // Where the particles of each cell are after sorting: cell n holds [begin[n], begin[n + 1]).
 struct CellRanges {

@@ -231,6 +231,7 @@ void subtract_gradient(const PressureSystem& system, std::vector<double> x, doub
                     domain.has_cell(direction ? c + unit(axis) : c - unit(axis)))
                     return;
                 const std::int64_t at = direction ? all.find(c + unit(axis)) : n;
+                if (at < 0) return;  // in a side of the domain, away from all particles: a film ends there
                 changed[axis][at] = 1;
                 if (f.kind == Face::Kind::interior)
                     u[axis][at] -= f.lightness * (here[local] - here.lower(local, axis));

@@ -138,6 +138,27 @@ double PressureSystem::surface_potential(Int3 c, int axis, int direction, double
     return -dot(gravity, place) - datum;
 }
 
+namespace {
+
+// Cells beside a tile that does not exist hold no liquid. There are tiles around all particles, but a film,
+// which holds none, may go on beyond: its face there would have no place for a velocity.
+void dry_edges(Field<double>& phi, const Domain& domain) {
+    const Tiling& tiling = phi.tiling();
+    for_each_tile(tiling, tile_grain, [&](std::int64_t slot) {
+        for (int side = 0; side < 6; ++side) {
+            const int axis = side / 2, layer = side % 2 ? Tiling::side - 1 : 0;
+            if (tiling.neighbour(slot, axis, side % 2) >= 0) continue;
+            const Int3 beyond = unit(axis) * (side % 2 ? 1 : -1);
+            for_each_cell_of_tile(tiling, slot, domain.cells, [&](Int3 c, std::int64_t n) {
+                if ((c[axis] & (Tiling::side - 1)) == layer && phi[n] < 0 && domain.has_cell(c + beyond))
+                    phi[n] = domain.h;
+            });
+        }
+    });
+}
+
+}  // namespace
+
 PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gravity, double density,
                                const Obstacles& obstacles, Lightness lightness) {
     PressureSystem system{&domain, gravity, density, std::move(phi), &obstacles, std::move(lightness),
@@ -148,6 +169,7 @@ PressureSystem pressure_system(const Domain& domain, Field<double> phi, Vec3 gra
         for_each_cell(system.phi.tiling(), domain.cells, [&](Int3, std::int64_t n) {
             if (obstacles.open_volume[n] == 0) system.phi[n] = std::max(system.phi[n], domain.h);
         });
+    dry_edges(system.phi, domain);
     const Tiling& all = system.phi.tiling();
     std::vector<char> kind(all.tile_count());  // 0 dry, 1 mixed, 2 plain
     for_each_tile(all, tile_grain, [&](std::int64_t slot) {
