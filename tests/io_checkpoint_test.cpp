@@ -158,9 +158,14 @@ TEST_CASE("a checkpoint of another version, or with other arrays, says so") {
     Something s = example(5);
     write_checkpoint(folder / "a.h5", info(), s.visitor());
     std::string bytes = read_file(folder / "a.h5");
-    bytes[bytes.find("format 1") + 7] = '9';
+    const std::size_t version = bytes.find("format 2") + 7;
+    bytes[version] = '9';
     write_file(folder / "newer.h5", bytes);
     CHECK(complaint(folder / "newer.h5").find("another version of Flotsam (format 9") != std::string::npos);
+    // Before elastic bodies remembered forces.
+    bytes[version] = '1';
+    write_file(folder / "older.h5", bytes);
+    CHECK(complaint(folder / "older.h5").find("another version of Flotsam (format 1") != std::string::npos);
     write_file(folder / "text.h5", "hello");
     CHECK(complaint(folder / "text.h5").find("not a checkpoint") != std::string::npos);
 

@@ -116,6 +116,29 @@ TEST_CASE(
     CHECK(length(world.bodies[0].center - Vec3{0, 0.1, 0}) < 1e-12);
 }
 
+TEST_CASE("mirror: elastic bodies bounce off their image without friction, too") {
+    const auto slid = [](const std::string& wall) {
+        const Scene scene = parse_scene(
+            "[scene]\nduration = 1\ndimensions = 2\ngravity = 0\ntime_step = 0.005\n[domain]\nsize = [1.0, "
+            "1.0]\ncell = 0.05\nwalls = { left = \"" +
+                wall +
+                "\" }\n[[solid]]\nname = \"a\"\nmotion = \"elastic\"\nshape = { box = [0.2, 0.2] }\nposition "
+                "= "
+                "[0.15, 0.4]\nvelocity = [-1, 1]\ndensity = 1000\nstiffness = 1e5\nfriction = 0.6\n"
+                "elastic = { cells = [3, 3] }\n",
+            "test.toml", {});
+        Driver driver(scene.scenario, make_scheme(scene.scenario.method));
+        driver.start();
+        while (driver.world().time < 0.2 - 1e-9) (void)driver.advance();
+        return velocity_of(driver.world().elastics[0]);
+    };
+    const Vec3 mirrored = slid("mirror"), rubbed = slid("closed");
+    CHECK(mirrored.x > -0.5);
+    CHECK(mirrored.y == near(1).relative(1e-6));
+    CHECK(rubbed.x > -0.5);
+    CHECK(rubbed.y < 0.9);
+}
+
 TEST_CASE("mirror: springs and motors in it pull at both halves, others have their image") {
     const std::string rope =
         "[[joint]]\nname = \"rope\"\nkind = \"spring\"\na = \"a\"\nstiffness = 100\nat = ";
@@ -125,6 +148,12 @@ TEST_CASE("mirror: springs and motors in it pull at both halves, others have the
     CHECK(stiffness(tank(true) + rope + "[0.0, 0.5]\nto = [0.0, 0.9]\n") == 50);
     CHECK(stiffness(tank(true) + rope + "[0.0, 0.5]\nto = [0.3, 0.9]\n") == 100);
     CHECK(stiffness(tank(false) + rope + "[0.6, 0.5]\nto = [0.6, 0.9]\n") == 100);
+    // A mirror at 0.6098742 m, which is told as 0.609874: what is written so lies in it.
+    const std::string odd = with(with(with(tank(true), "size = [0.6, 1.0]", "size = [0.6098742, 0.9851814]"),
+                                      "cell = 0.02", "cell = 0.0234567"),
+                                 "left", "right");
+    CHECK(stiffness(with(odd, "[0.0, 0.4]", "[0.609874, 0.4]") + rope +
+                    "[0.609874, 0.5]\nto = [0.609874, 0.9]\n") == 50);
 }
 
 TEST_CASE("mirror: mistakes are told") {

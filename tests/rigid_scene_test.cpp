@@ -162,6 +162,10 @@ TEST_CASE("in a slab only what lies in it weighs, and bodies stay in the plane")
     Reading frame(head + "density = 500\nhollow = 0.2\n");
     CHECK(read(frame, solid_rectangle(2, 1, 3 * h), Slab{h, 3 * h}).mass.mass ==
           near(500 * h * (2 - 1.6 * 0.6)).relative(1e-9));
+    // A figure thinner than meshes are deep: the room before and behind these does not count.
+    Reading post(head + "density = 500\nhollow = 0.05\n");
+    CHECK(read(post, solid_rectangle(2 * h, 20 * h, 3 * h), Slab{h, 3 * h}).mass.mass ==
+          near(500 * h * h * h * (40 - 19)).relative(1e-3));
 }
 
 TEST_CASE("mistakes about rigid solids are told") {
@@ -174,6 +178,10 @@ TEST_CASE("mistakes about rigid solids are told") {
     check_tells(mistake("density = 1\nballast = { mass = 1, position = [0, 2, 0] }\n"), "outside the solid");
     check_tells(mistake("density = 1\nballast = { mass = 1, position = [0, 0] }\n"), "only in 2D");
     check_tells(mistake("density = 1\nballast = { mass = 1 }\n"), "position");
+    check_tells(
+        mistake("density = 1\nballast = { mass = 1, position = [0, 0, 0], shape = { mesh_sequence = { "
+                "files = \"fin_####.obj\" } } }\n"),
+        "a ballast cannot be an animated mesh");
     check_tells(mistake("density = 1\n[[solid.ballast]]\nmass = 1\nposition = [0, 0, 0]\n"
                         "[[solid.ballast]]\nmass = 1\nposition = [0, 2, 0]\n"),
                 "outside the solid");

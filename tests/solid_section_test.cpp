@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numbers>
+#include <utility>
 
 #include "core/check.h"
 #include "geometry/mass_properties.h"
@@ -110,6 +111,50 @@ TEST_CASE("section: what is hollow has a hole, and islands within it stay") {
     CHECK(depth * pieces == near(enclosed_volume(section.mesh)).relative(1e-12));
 }
 
+TEST_CASE("section: holes of which one is behind others, in any order, and many of them") {
+    struct Hole {
+        Vec3 center;
+        double radius;
+    };
+    // What a plate's section is made from: the walls of a square and of its holes, without floor and lid.
+    const auto area = [](const std::vector<Hole>& holes, int corners) {
+        TriangleMesh mesh;
+        double exact = 4;
+        const auto add = [&](const std::vector<Vec3>& outline) {
+            const int first = int(mesh.vertices.size()), count = int(outline.size());
+            for (int n = 0; n < count; ++n) {
+                mesh.vertices.push_back(outline[n] - Vec3{0, 0, 1});
+                mesh.vertices.push_back(outline[n] + Vec3{0, 0, 1});
+                const int a = first + 2 * n, b = first + 2 * ((n + 1) % count);
+                mesh.triangles.push_back({a, b, b + 1});
+                mesh.triangles.push_back({a, b + 1, a + 1});
+            }
+        };
+        add({{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}});
+        for (const Hole& hole : holes) {
+            std::vector<Vec3> outline;
+            for (int n = 0; n < corners; ++n) {
+                const double angle = -2 * pi * n / corners;
+                outline.push_back(hole.center + hole.radius * Vec3{std::cos(angle), std::sin(angle), 0});
+            }
+            add(outline);
+            exact -= 0.5 * corners * std::sin(2 * pi / corners) * hole.radius * hole.radius;
+        }
+        const SolidShape section = solid_section(mesh, 0, depth);
+        CHECK(mesh_defect(section.mesh).empty());
+        return std::pair{enclosed_volume(section.mesh) / depth, exact};
+    };
+    const std::vector<Hole> around{
+        {{-0.5, -0.5, 0}, 0.2}, {{0.5, -0.5, 0}, 0.2}, {{0.5, 0.5, 0}, 0.2}, {{-0.5, 0.5, 0}, 0.2}};
+    std::vector<Hole> first{{{0, 0, 0}, 0.2}}, last = around, grid;
+    first.insert(first.end(), around.begin(), around.end());
+    last.push_back(first[0]);
+    for (int i = 0; i < 5; ++i)
+        for (int j = 0; j < 5; ++j) grid.push_back({{-0.8 + 0.4 * i, -0.8 + 0.4 * j, 0}, 0.15});
+    for (const auto& [found, exact] : {area(first, 24), area(last, 24), area(grid, 8)})
+        CHECK(found == near(exact).relative(1e-9));
+}
+
 TEST_CASE("section: a mesh with a hole is refused, and so is a plane beside it") {
     TriangleMesh open = solid_box({1, 1, 1}).mesh;
     open.triangles.pop_back();
@@ -135,6 +180,10 @@ TEST_CASE("section: a rigid solid in 2D weighs what its section does") {
     // A triangle about its centre of mass: m (a^2 + b^2 + c^2) / 36.
     const double squares = 0.16 + 2 * (0.04 + 0.36);
     CHECK(solid.rigid.mass.inertia.row[2].z == near(solid.rigid.mass.mass * squares / 36).relative(2e-3));
+
+    // A frame whose wall is as thick as a third of it.
+    const Scene frame = parse_scene(flat_scene("cylinder = [0.4, 0.8]") + "hollow = 0.25\n", "test.toml", {});
+    CHECK(frame.scenario.solids[0].rigid.mass.mass == near(500 * h * (0.64 - 0.09)).relative(5e-3));
 
     const std::string file = written(moved(solid_box({0.4, 0.2, 0.5}).mesh, {0, 0, 1}), "box.obj").string();
     const Scene mesh =

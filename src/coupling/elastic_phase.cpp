@@ -50,6 +50,7 @@ ContactSurroundings contact_surroundings(const Scenario& scenario, const std::ve
     contacts.sides = {{}, scenario.domain.size()};
     contacts.gravity = scenario.gravity;
     contacts.closed = scenario.domain.closed_sides();
+    contacts.mirrors = scenario.domain.mirrors();
     const std::vector<PlacedSolid> placed = place_solids(scenario.solids, bodies, time, dt);
     around.meshes.resize(scenario.solids.size());
     for (std::size_t s = 0; s < scenario.solids.size(); ++s) {

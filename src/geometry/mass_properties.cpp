@@ -90,10 +90,13 @@ VolumeMoments moments_deeper_than(const Shape& shape, double depth) {
     FLOTSAM_CHECK(depth > 0, depth);
     const Box box = shape.bounds();
     const Vec3 size = box.high - box.low;
-    // Cubes as thick as the body's smallest side fit a slab exactly; a needle is cut into a few hundred.
-    const double longest = std::max({size.x, size.y, size.z});
-    const double edge = std::max(std::min({size.x, size.y, size.z}), longest / 256);
-    DeepCells cells(shape, depth, std::max(std::min(depth / 4, longest / 128), longest / 1024));
+    // Cubes about as thick as the body's smallest side; a needle is cut into a few hundred. Along z they fit
+    // exactly: the distance of what goes through a slab says nothing of where the slab ends. Below a
+    // thousandth of the longest side they would be too many.
+    const double longest = std::max({size.x, size.y, size.z}), least = longest / 1024;
+    const double widest = std::max(std::min({size.x, size.y, size.z}), longest / 256);
+    const double edge = std::max(size.z / std::ceil(size.z / widest - 1e-9), least);
+    DeepCells cells(shape, depth, std::max(std::min(depth / 4, longest / 128), least));
     const Int3 count{int(std::ceil(size.x / edge - 1e-9)), int(std::ceil(size.y / edge - 1e-9)),
                      int(std::ceil(size.z / edge - 1e-9))};
     const Vec3 middle = 0.5 * (box.low + box.high);

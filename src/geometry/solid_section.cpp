@@ -101,27 +101,58 @@ bool cross_each_other(Vec3 a, Vec3 b, Vec3 c, Vec3 d) {
     return turn(a, b, c) * turn(a, b, d) <= 0 && turn(c, d, a) * turn(c, d, b) <= 0;
 }
 
-// Adds a hole to an outline: there and back along the shortest line that crosses nothing.
-void add_hole(Outline& outline, const Outline& hole, const std::vector<Outline>& all) {
-    double least = 0;
-    std::pair<std::size_t, std::size_t> best{outline.size(), 0};
-    for (std::size_t i = 0; i < outline.size(); ++i)
-        for (std::size_t j = 0; j < hole.size(); ++j) {
-            const double way = length(outline[i] - hole[j]);
-            if (best.first < outline.size() && way >= least) continue;
-            const bool free = std::none_of(all.begin(), all.end(), [&](const Outline& other) {
-                for (std::size_t k = 0; k < other.size(); ++k)
-                    if (cross_each_other(outline[i], hole[j], other[k], other[(k + 1) % other.size()]))
-                        return true;
-                return false;
-            });
-            if (free) best = {i, j}, least = way;
-        }
-    FLOTSAM_CHECK(best.first < outline.size(), outline.size(), hole.size());
-    Outline bridge;
-    for (std::size_t k = 0; k <= hole.size(); ++k) bridge.push_back(hole[(best.second + k) % hole.size()]);
-    bridge.push_back(outline[best.first]);
-    outline.insert(outline.begin() + std::ptrdiff_t(best.first) + 1, bridge.begin(), bridge.end());
+// Whether the line from corner `i` of an outline to p begins inside of it. Where bridges end, several corners
+// share a place, and each sees another part of the inside.
+bool begins_inside(const Outline& outline, std::size_t i, Vec3 p) {
+    const std::size_t count = outline.size();
+    const Vec3 before = outline[(i + count - 1) % count], at = outline[i], after = outline[(i + 1) % count];
+    const bool past_next = turn(at, after, p) > 0, short_of_last = turn(at, p, before) > 0;
+    return turn(before, at, after) >= 0 ? past_next && short_of_last : past_next || short_of_last;
+}
+
+// A way from a corner of an outline to one of a hole.
+struct Bridge {
+    std::size_t corner = 0, hole = 0, hole_corner = 0;
+};
+
+// The shortest bridge to any of the holes that crosses neither these nor the outline. A given hole may have
+// none yet, where other holes are in the way.
+Bridge shortest_bridge(const Outline& outline, const std::vector<Outline>& holes) {
+    const auto crosses = [](const Outline& other, Vec3 a, Vec3 b) {
+        for (std::size_t k = 0; k < other.size(); ++k)
+            if (cross_each_other(a, b, other[k], other[(k + 1) % other.size()])) return true;
+        return false;
+    };
+    double least = 1e300;
+    Bridge best;
+    for (std::size_t n = 0; n < holes.size(); ++n)
+        for (std::size_t i = 0; i < outline.size(); ++i)
+            for (std::size_t j = 0; j < holes[n].size(); ++j) {
+                const Vec3 a = outline[i], b = holes[n][j];
+                if (length(a - b) >= least || !begins_inside(outline, i, b) ||
+                    !begins_inside(holes[n], j, a) || crosses(outline, a, b))
+                    continue;
+                if (std::none_of(holes.begin(), holes.end(),
+                                 [&](const Outline& hole) { return crosses(hole, a, b); }))
+                    least = length(a - b), best = {i, n, j};
+            }
+    FLOTSAM_CHECK(least < 1e300, outline.size(), holes.size());
+    return best;
+}
+
+// An outline with its holes as one polygon: to each hole and back along a bridge.
+Outline with_holes(Outline outline, std::vector<Outline> holes) {
+    while (!holes.empty()) {
+        const Bridge bridge = shortest_bridge(outline, holes);
+        const Outline& hole = holes[bridge.hole];
+        Outline way;
+        for (std::size_t k = 0; k <= hole.size(); ++k)
+            way.push_back(hole[(bridge.hole_corner + k) % hole.size()]);
+        way.push_back(outline[bridge.corner]);
+        outline.insert(outline.begin() + std::ptrdiff_t(bridge.corner) + 1, way.begin(), way.end());
+        holes.erase(holes.begin() + std::ptrdiff_t(bridge.hole));
+    }
+    return outline;
 }
 
 // Cuts ears off a polygon until nothing is left: triangles of indices.
@@ -196,7 +227,7 @@ Figure filled(const std::vector<Outline>& outlines) {
     Figure figure{outlines, {}};
     for (const Outline& outer : outlines) {
         if (signed_area(outer) < 0) continue;
-        Outline polygon = outer;
+        std::vector<Outline> holes;
         for (const Outline& hole : outlines) {
             if (signed_area(hole) > 0 || !contains(outer, hole[0])) continue;
             // It belongs to the smallest outline around it.
@@ -204,8 +235,9 @@ Figure filled(const std::vector<Outline>& outlines) {
                 return signed_area(other) > 0 && signed_area(other) < signed_area(outer) &&
                        contains(other, hole[0]);
             });
-            if (own) add_hole(polygon, hole, outlines);
+            if (own) holes.push_back(hole);
         }
+        const Outline polygon = with_holes(outer, std::move(holes));
         for (const auto& [a, b, c] : triangulated(polygon))
             figure.triangles.push_back({polygon[a], polygon[b], polygon[c]});
     }

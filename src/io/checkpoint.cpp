@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Increase it whenever the meaning of the stored arrays changes.
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 constexpr std::size_t seal_size = 512;  // HDF5's smallest user block
 constexpr std::string_view seal_begin = "Flotsam checkpoint, format ";
 

@@ -8,12 +8,44 @@
 
 #include "core/check.h"
 #include "geometry/mesh_distance.h"
+#include "geometry/mesh_surface.h"
 #include "scene/scene_reader.h"
 #include "scene/solid_scene.h"
 
 namespace flotsam {
 
 namespace {
+
+// The exact distance to the outline of a slab's body, also deep inside, where that of its shape may be too
+// small.
+class OutlineDistance final : public Shape {
+  public:
+    explicit OutlineDistance(const TriangleMesh& mesh)
+        : bounds_(flotsam::bounds(mesh)), surface_(stretched(mesh, bounds_)) {}
+    double distance(Vec3 p) const override { return surface_.nearest({p.x, p.y, 0}).distance; }
+    Box bounds() const override { return bounds_; }
+
+  private:
+    // Deep enough that front and back are never the nearest.
+    static TriangleMesh stretched(TriangleMesh mesh, const Box& box) {
+        const Vec3 size = box.high - box.low;
+        for (Vec3& v : mesh.vertices) v.z *= 2 * (size.x + size.y) / size.z;
+        return mesh;
+    }
+
+    Box bounds_;
+    MeshSurface surface_;
+};
+
+// The part of a body that is deeper than `wall` under its surface.
+VolumeMoments room_inside(const TomlNode& entry, const SolidShape& shape, bool flat, double wall) {
+    if (flat) return moments_deeper_than(OutlineDistance(shape.mesh), wall);
+    // Distances to meshes are sampled near their surface only: sample this one as deep as the wall.
+    const TomlNode* given = entry.find("shape");
+    const bool sampled = given && (given->find("mesh") || given->find("duck"));
+    return moments_deeper_than(sampled ? *mesh_distance(shape.mesh, "its mesh", wall / 6) : *shape.distance,
+                               wall);
+}
 
 // What the body is made of: all of its mesh, or a wall below its surface.
 std::optional<VolumeMoments> material(const TomlNode& entry, const SolidShape& shape, bool flat,
@@ -22,12 +54,8 @@ std::optional<VolumeMoments> material(const TomlNode& entry, const SolidShape& s
     const TomlNode* hollow = entry.find("hollow");
     if (!hollow) return whole;
     const double wall = hollow->number;
-    // Distances to meshes are sampled near their surface only: sample this one as deep as the wall.
-    const TomlNode* given = entry.find("shape");
-    const bool sampled = !flat && given && (given->find("mesh") || given->find("duck"));
     try {
-        const VolumeMoments inside = moments_deeper_than(
-            sampled ? *mesh_distance(shape.mesh, "its mesh", wall / 6) : *shape.distance, wall);
+        const VolumeMoments inside = room_inside(entry, shape, flat, wall);
         if (inside.volume > 0) return whole - inside;
         mistakes.add(hollow->place, fmt::format("a wall of {} m fills this solid", wall),
                      "make 'hollow' smaller, or leave it out");
@@ -108,7 +136,10 @@ MassProperties read_ballast(const TomlNode& lump, const SolidShape& solid, const
         mistakes.add(at.place, "the ballast lies outside the solid",
                      "its position counts from that of the solid, along the solid's own axes");
     MassProperties ballast{mass, {}, {}};
-    if (const TomlNode* given = lump.find("shape"))
+    const TomlNode* given = lump.find("shape");
+    if (given && given->find("mesh_sequence"))
+        mistakes.add(given->place, "a ballast cannot be an animated mesh", "take one 'mesh'");
+    else if (given)
         if (const std::optional<SolidShape> shape = read_shape(*given)) {
             const VolumeMoments moments = enclosed_moments(shape->mesh);
             ballast = mass_properties(moments, mass / moments.volume);

@@ -272,6 +272,9 @@ Script read_script(SceneReader& reader, const TomlNode& entry, Motion motion) {
 // The corners of a round shape's mesh stand out by less than this, so that it has the right volume [m].
 double overhang(const Domain& domain) { return 0.05 * domain.h; }
 
+// How far from a mirror its plane of symmetry may lie [m]. Places are often written with six digits.
+double mirror_slack(const Domain& domain) { return 0.1 * domain.h; }
+
 // A rigid solid that mirrors cut must be its own image in each, and move like it.
 void check_mirrors(SceneReader& reader, const TomlNode& entry, Solid& solid) {
     const Domain& domain = reader.domain;
@@ -287,7 +290,7 @@ void check_mirrors(SceneReader& reader, const TomlNode& entry, Solid& solid) {
             v[axis] = 2 * plane - v[axis];
             off = std::max(off, std::abs(shape.distance(v) - here));
         }
-        if (off > 0.1 * domain.h)
+        if (off > mirror_slack(domain))
             reader.mistakes.add(
                 entry.at("position").place,
                 fmt::format("the solid \"{}\" is cut by a mirror that is not its plane of symmetry",
@@ -339,7 +342,8 @@ void share_with_image(Joint& joint, const Scenario& scenario) {
             const Pose pose = solid == the_world ? Pose{} : pose_at(scenario.solids[solid], 0);
             const bool cut = solid == the_world || scenario.solids[solid].motion != Motion::rigid ||
                              scenario.solids[solid].rigid.mirrored[side];
-            return cut && std::abs(pose.to_world(frame.position)[side / 2] - plane) < 1e-9;
+            const double off = std::abs(pose.to_world(frame.position)[side / 2] - plane);
+            return cut && off <= mirror_slack(domain);
         };
         if (!domain.mirror(side) || !in_mirror(joint.a, joint.frame_a) || !in_mirror(joint.b, joint.frame_b))
             continue;

@@ -197,9 +197,9 @@ void ContactSearch::meet_walls(std::size_t b, int node, std::vector<ElasticConta
         const int axis = side / 2;
         const double gap = side % 2 ? scene.sides.high[axis] - x[axis] : x[axis] - scene.sides.low[axis];
         if (gap < own.reach)
-            found.push_back(make_contact(Side::of_node(own.first + node), {},
-                                         Vec3(unit(axis)) * (side % 2 ? -1.0 : 1.0), gap,
-                                         own.stiffness(node, dt), scene.friction[b]));
+            found.push_back(
+                make_contact(Side::of_node(own.first + node), {}, Vec3(unit(axis)) * (side % 2 ? -1.0 : 1.0),
+                             gap, own.stiffness(node, dt), scene.mirrors[side] ? 0 : scene.friction[b]));
     }
 }
 

@@ -49,7 +49,8 @@ struct ContactObstacle {
 // ElasticStepper does: nodes body after body, then two blocks for each partner.
 struct ContactScene {
     Box sides;
-    std::array<bool, 6> closed{};  // low x, high x, low y, ...
+    std::array<bool, 6> closed{};   // low x, high x, low y, ...
+    std::array<bool, 6> mirrors{};  // closed sides without friction: a body meets its image there
     std::vector<ContactObstacle> obstacles{};
     std::vector<double> friction{};  // of each elastic body
     Vec3 gravity{};
