@@ -245,9 +245,9 @@ std::vector<TableRule> elastic_tables() {
            .types = a_text,
            .fallback = "\"generalized-alpha\"",
            .meaning =
-               "generalized-alpha: of second order, calms only what swings faster than the steps; "
-               "midpoint: of second order, keeps momentum and nearly all energy; backward-euler: calms "
-               "everything with large steps, as Zarifi 2017 does",
+               "generalized-alpha: in liquid of second order, calms only what swings faster than the steps; "
+               "without liquid as backward-euler; midpoint: of second order, keeps momentum and nearly all "
+               "energy; backward-euler: calms everything with large steps, as Zarifi 2017 does",
            .choices = {"generalized-alpha", "midpoint", "backward-euler"}},
           {.name = "newton_steps",
            .types = an_integer,

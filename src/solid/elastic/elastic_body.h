@@ -70,7 +70,8 @@ struct ElasticLoad {
 };
 
 enum class ElasticIntegrator {
-    generalized_alpha,  // of second order: keeps what swings slowly and calms what swings within a step
+    generalized_alpha,  // of second order: keeps what swings slowly and calms what swings within a step;
+                        // without liquid, backward Euler
     midpoint,           // of second order: conserves momentum and nearly all energy
     backward_euler      // the thesis's choice: dissipates energy
 };

@@ -13,24 +13,20 @@ namespace {
 
 constexpr std::int64_t grain = 512;
 
-// A body's share of a step: the unknown is the velocity v, and forces are evaluated at x + reach v - back.
+// A body's share of a step: the unknown is the velocity v that moves nodes from x to x + h v.
 struct Share {
     const ElasticMesh* mesh;
     const ElasticProperties* properties;
     std::vector<Vec3> start, velocity;  // x and v at the start of the step
     std::vector<Vec3> force;            // from outside
     std::vector<unsigned char> held;
-    double h = 0;           // how long forces act [s]
-    double reach = 0;       // [s]
-    double memory = 0;      // of the elastic force, the part that is `pull`
+    double h = 0;           // [s]
     double weight = 1;      // of this body's energy in the sum over bodies
     double inertia = 1;     // 0: no masses
     bool definite = true;   // leave out directions of negative stiffness
     std::size_t first = 0;  // its first block among the unknowns
 
-    std::vector<Vec3> back;  // empty for zero [m]
-    std::vector<Vec3> pull;  // mean elastic force of the last steps; empty without memory
-    std::vector<Vec3> at;    // x + reach v - back where the energy was last evaluated
+    std::vector<Vec3> at;  // x + h v where the energy was last evaluated
     std::vector<double> energies;
     std::vector<Mat3> element_stress;
     std::vector<ElementStiffness> element_stiffness;
@@ -39,11 +35,6 @@ struct Share {
     std::vector<Mat3> damping;  // K at the start of the step
     std::vector<Vec3> damped;   // K v
 };
-
-void find_elastic_forces(Share& s, const std::vector<Vec3>& x, std::vector<Vec3>& forces) {
-    evaluate_elements(s.mesh->elements, s.mesh->material.model, x, {.stress = &s.element_stress});
-    gather_forces(*s.mesh, s.element_stress, forces);
-}
 
 // Prepares a share for a step. Its old content does not matter, but its arrays are reused.
 void prepare(Share& s, const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity,
@@ -55,21 +46,12 @@ void prepare(Share& s, const ElasticBody& body, const ElasticProperties& propert
     s.force = outer_forces(body, properties, gravity);
     s.held = held_axes(body, properties, time);
     // The midpoint rule is implicit Euler to the middle of the step, extrapolated as far again. Doubling its
-    // energy makes a contact's impulse the same for both sides, whichever rule each uses.
+    // energy makes a contact's impulse the same for both sides, whichever rule each uses. The
+    // generalized-alpha rule takes steps of implicit Euler here: without liquid it fails at contacts
+    // (docs/decisions/0016).
     const bool midpoint = properties.integrator == ElasticIntegrator::midpoint;
-    const TimeRule rule = time_rule(properties.integrator);
     s.h = midpoint ? 0.5 * dt : dt;
-    s.reach = midpoint ? s.h : rule.ahead * dt;
     s.weight = dt / s.h;
-    s.memory = rule.memory;
-    s.back.clear();
-    s.pull.clear();
-    if (s.memory > 0) {
-        for (const Vec3 v : s.velocity) s.back.push_back(rule.back * dt * v);
-        s.pull = body.pull;
-        // In its first step a body remembers the forces that it starts with.
-        if (s.pull.empty()) find_elastic_forces(s, s.start, s.pull);
-    }
     s.inertia = 1;
     s.definite = true;
     s.damping.clear();
@@ -81,10 +63,7 @@ void prepare(Share& s, const ElasticBody& body, const ElasticProperties& propert
 
 void place(Share& s, std::span<const Vec3> v) {
     s.at.resize(s.start.size());
-    parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
-        s.at[n] = s.start[n] + s.reach * v[n];
-        if (!s.back.empty()) s.at[n] -= s.back[n];
-    });
+    parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) { s.at[n] = s.start[n] + s.h * v[n]; });
 }
 
 // The body's part of the energy that the step minimises [Zarifi17 Eq. 3.19], when `energies` has been
@@ -93,13 +72,11 @@ double sum_energy(const Share& s, std::span<const Vec3> v) {
     const ElasticMaterial& material = s.mesh->material;
     const double elastic =
         fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) { return s.energies[e]; });
-    return s.weight * ((1 - s.memory) * s.h / s.reach * elastic +
-                       fixed_sum<double>(std::ssize(v), grain, [&](std::int64_t n) {
+    return s.weight * (elastic + fixed_sum<double>(std::ssize(v), grain, [&](std::int64_t n) {
                            const Vec3 gain = v[n] - s.velocity[n];
                            double sum = 0.5 * s.inertia * s.mesh->mass[n] *
                                         (dot(gain, gain) + s.h * material.mass_damping * dot(v[n], v[n]));
                            sum -= s.h * dot(s.force[n], v[n]);
-                           if (!s.pull.empty()) sum -= s.h * s.memory * dot(s.pull[n], v[n]);
                            if (!s.damping.empty())
                                sum += 0.5 * s.h * material.stiffness_damping * dot(v[n], s.damped[n]);
                            return sum;
@@ -137,14 +114,12 @@ void linearize_share(Share& s, std::span<const Vec3> v, std::span<Vec3> descent)
     }
     parallel_for(std::ssize(v), grain, [&](std::int64_t n) {
         const double mass = s.inertia * s.mesh->mass[n], slow = 1 + s.h * material.mass_damping;
-        Vec3 down = mass * (s.velocity[n] - slow * v[n]);
-        down += s.h * ((1 - s.memory) * s.forces[n] + s.force[n]);
-        if (!s.pull.empty()) down += s.h * s.memory * s.pull[n];
+        Vec3 down = mass * (s.velocity[n] - slow * v[n]) + s.h * (s.forces[n] + s.force[n]);
         if (rate > 0) down -= s.h * rate * s.damped[n];
         for (int k = s.matrix.row_begin[n]; k < s.matrix.row_begin[n + 1]; ++k) {
             Mat3& block = s.matrix.value[k];
             const int other = s.matrix.column[k];
-            block = block * ((1 - s.memory) * s.h * s.reach);
+            block = block * (s.h * s.h);
             if (rate > 0) block = block + s.damping[k] * (s.h * rate);
             if (other == n)
                 for (int i = 0; i < 3; ++i) block.row[i][i] += mass * slow;
@@ -394,15 +369,9 @@ ElasticReport ElasticStepper::step(std::vector<ElasticBody>& bodies,
     ElasticReport report = parts_->minimise(time, dt, contacts, partners ? *partners : none, v);
     report.received.resize(bodies.size());
     for (std::size_t b = 0; b < bodies.size(); ++b) {
-        Share& s = parts_->shares[b];
+        const Share& s = parts_->shares[b];
         if (!report.solved) continue;
         const bool midpoint = s.h < dt;
-        if (s.memory > 0) {
-            find_elastic_forces(s, s.at, s.forces);
-            bodies[b].pull.resize(s.forces.size());
-            for (std::size_t n = 0; n < s.forces.size(); ++n)
-                bodies[b].pull[n] = (1 - s.memory) * s.forces[n] + s.memory * s.pull[n];
-        }
         ElasticReceived& received = report.received[b];
         for (std::size_t n = 0; n < s.start.size(); ++n) {
             received.outside += dt * s.force[n];
@@ -484,10 +453,8 @@ ElasticReport ElasticStepper::rest(std::vector<ElasticBody>& bodies,
                                    const std::vector<const ElasticProperties*>& properties, Vec3 gravity) {
     parts_->prepare(bodies, properties, gravity, 0, 1);
     for (Share& s : parts_->shares) {
-        s.h = s.reach = s.weight = 1;
-        s.inertia = s.memory = 0;
-        s.back.clear();
-        s.pull.clear();
+        s.h = s.weight = 1;
+        s.inertia = 0;
         // Without masses, bent thin bodies need the true stiffness: half of a beam is compressed, and the
         // negative stiffness of that half decides how the beam bends.
         s.definite = false;

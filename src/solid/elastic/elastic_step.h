@@ -48,7 +48,9 @@ struct ElasticReport {
     std::vector<ElasticReceived> received{};  // of each body
 };
 
-// Keeps data between steps that depends on the meshes alone, such as sparsity patterns of factors.
+// Steps without liquid. Keeps data between them that depends on the meshes alone, such as sparsity patterns
+// of factors. It knows implicit Euler and the midpoint rule; bodies with the generalized-alpha rule take
+// steps of implicit Euler.
 class ElasticStepper {
   public:
     ElasticStepper();
