@@ -30,25 +30,22 @@ double from_scratch(const ElasticBody& body, const ElasticProperties& cube, doub
     std::vector<Vec3> rhs = outer_forces(body, cube, {0, -9.81, 0});
     for (Vec3& impulse : rhs) impulse *= dt;
     Stopwatch watch;
-    const Elements& elements = body.mesh->elements;
-    std::vector<Mat3> stress;
+    std::vector<ElementForces> forces;
     std::vector<ElementStiffness> stiffness;
-    evaluate_elements(elements, body.mesh->material.model, body.position,
-                      {.stress = &stress, .stiffness = &stiffness});
+    evaluate_elements(body.mesh->batches, body.mesh->material, body.position,
+                      {.forces = &forces, .stiffness = &stiffness});
     std::vector<Eigen::Triplet<double>> triplets;
-    for (std::size_t e = 0; e < stiffness.size(); ++e)
-        for (int a = elements.all[e].first; a < elements.all[e].first + elements.all[e].count; ++a)
-            for (int b = elements.all[e].first; b < elements.all[e].first + elements.all[e].count; ++b)
+    for (std::size_t t = 0; t < stiffness.size(); ++t)
+        for (int a = 0; a < 4; ++a)
+            for (int b = 0; b < 4; ++b)
                 for (int i = 0; i < 3; ++i)
                     for (int j = 0; j < 3; ++j) {
-                        const int row = 3 * elements.node[a] + i, column = 3 * elements.node[b] + j;
+                        const int row = 3 * body.mesh->rest.tets[t][a] + i,
+                                  column = 3 * body.mesh->rest.tets[t][b] + j;
                         if (row < column) continue;
-                        double sum = 0;
-                        for (int k = 0; k < 3; ++k)
-                            for (int l = 0; l < 3; ++l)
-                                sum += elements.gradient[a][k] * stiffness[e][27 * k + 9 * l + 3 * i + j] *
-                                       elements.gradient[b][l];
-                        triplets.emplace_back(row, column, dt * dt * sum);
+                        const double k = a <= b ? stiffness[t][pair_number(a, b)].row[i][j]
+                                                : stiffness[t][pair_number(b, a)].row[j][i];
+                        triplets.emplace_back(row, column, dt * dt * k);
                     }
     const Eigen::Index size = Eigen::Index(3 * body.position.size());
     for (Eigen::Index d = 0; d < size; ++d) triplets.emplace_back(d, d, body.mesh->mass[d / 3]);

@@ -26,8 +26,7 @@ struct Kind {
 };
 const std::vector<Kind> kinds{
     {Motion::rigid, "rigid", "", true},
-    {Motion::elastic, "elastic", "stiffness = 1e6\nelastic = { spacing = 0.1, stiffness_damping = 0.002 }\n",
-     true},
+    {Motion::elastic, "elastic", "stiffness = 1e6\nelastic = { spacing = 0.1 }\n", true},
     {Motion::spring, "spring", "stiffness = 1e6\nsprings = { spacing = 0.1 }\n", false},
 };
 

@@ -261,28 +261,16 @@ TEST_CASE("the factored form solves the system that its factors make") {
     World world = start(scheme, scenario);
     for (int k = 0; k < 3; ++k) world = step(world, scenario, "multigrid");
     inspect(world, scenario, [](const CoupledSystem& system) {
-        // S as the sum of its squares, with a block for every pair of nodes.
-        const int nodes = int(system.solid.lumped.size());
-        BlockMatrix sum;
-        for (int r = 0; r < nodes; ++r) {
-            for (int c = 0; c < nodes; ++c) sum.column.push_back(c);
-            sum.row_begin.push_back(int(sum.column.size()));
-            sum.diagonal.push_back(r * nodes + r);
-        }
-        sum.value.resize(sum.column.size());
-        for (int n = 0; n < nodes; ++n)
-            sum.value[sum.diagonal[n]] = Mat3::diagonal({1, 1, 1}) * system.solid.lumped[n];
-        for (const SquaredTerm& term : system.solid.factors)
-            for (std::size_t i = 0; i < term.block.size(); ++i)
-                for (std::size_t j = 0; j < term.block.size(); ++j) {
-                    Mat3& block = sum.value[term.block[i] * nodes + term.block[j]];
-                    block = block + Mat3::outer(term.coefficient[i], term.coefficient[j]) * term.stiffness;
-                }
-        for (int r = 0; r < nodes; ++r)
-            for (int c = 0; c < nodes; ++c) leave_out(system.solid.held, r, c, sum.value[r * nodes + c]);
         CoupledSystem squares = system;
-        squares.solid.parts = {{0, &sum}};
-        squares.solid.rows.clear();
+        squares.solid.parts.clear();
+        squares.solid.rows = system.solid.factors;
+        for (std::size_t n = 0; n < system.solid.lumped.size(); ++n)
+            for (const Vec3 axis : {Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}}) {
+                BlockRow row;
+                row.add(int(n), axis);
+                row.stiffness = system.solid.lumped[n];
+                squares.solid.rows.push_back(row);
+            }
         SolverSettings settings{Solver::factored, {1e-13, 0, 50000}};
         std::vector<double> p(system.rhs.size()), q = p;
         std::vector<Vec3> v(system.solid.held.size()), w = v;

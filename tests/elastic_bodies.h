@@ -6,13 +6,10 @@
 
 namespace flotsam {
 
-// Steps by implicit Euler, which comes to rest.
-inline ElasticProperties lattice_properties(Vec3 size, Int3 cells, const ElasticMaterial& material,
-                                            ElasticElements elements = ElasticElements::smoothed) {
+inline ElasticProperties lattice_properties(Vec3 size, Int3 cells, const ElasticMaterial& material) {
     ElasticProperties properties;
-    properties.integrator = ElasticIntegrator::backward_euler;
     properties.mesh = std::make_shared<ElasticMesh>(
-        make_elastic_mesh(tet_lattice(size * -0.5, size * 0.5, cells), material, {}, elements));
+        make_elastic_mesh(tet_lattice(size * -0.5, size * 0.5, cells), material));
     return properties;
 }
 

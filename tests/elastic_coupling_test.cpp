@@ -244,57 +244,49 @@ TEST_CASE("weak coupling gives a light body far too much, and damping alone igno
 
 TEST_CASE("what is inside a bent, spinning body does not turn it; only what damps its masses slows it down") {
     for (const ElasticIntegrator integrator :
-         {ElasticIntegrator::generalized_alpha, ElasticIntegrator::backward_euler,
-          ElasticIntegrator::midpoint})
+         {ElasticIntegrator::backward_euler, ElasticIntegrator::midpoint})
         for (const double slow : {0.0, 2.0}) {
-            CAPTURE(int(integrator));
             CAPTURE(slow);
             ElasticMaterial material{.model = ElasticModel::neo_hookean, .young = 1e5, .density = 500};
             material.stiffness_damping = 0.02;
             material.mass_damping = slow;
             WetBlock block({8, 8, 8}, {1, 0.4, 0.2}, {5, 2, 1}, {4, 4, 4}, material, 0.05);
-            ElasticProperties& elastic = block.scenario.solids[0].elastic;
-            elastic.integrator = integrator;
-            elastic.newton_steps = 3;
+            block.scenario.solids[0].elastic.integrator = integrator;
+            block.scenario.solids[0].elastic.newton_steps = 3;
             ElasticBody& body = block.world.elastics[0];
             const std::size_t count = body.position.size();
+            Vec3 center;
+            double mass = 0;
+            for (std::size_t n = 0; n < count; ++n)
+                center += body.mesh->mass[n] * body.position[n], mass += body.mesh->mass[n];
+            center = center / mass;
+            const auto arm = [&](std::size_t n) { return body.position[n] - center; };
             const Vec3 spin{1, 4, -2};
             std::vector<Vec3> impulse(count);
             for (std::size_t n = 0; n < count; ++n) {
-                body.velocity[n] =
-                    cross(spin, body.position[n] - center_of_mass(body)) + Vec3(0.3, -0.2, 0.1);
+                body.velocity[n] = cross(spin, arm(n)) + Vec3(0.3, -0.2, 0.1);
                 impulse[n] = 0.01 * Vec3(std::sin(3.0 * double(n)), std::cos(5.0 * double(n)), 1);
             }
             ElasticEquation equation;
-            for (int steps = 0; steps < 2; ++steps) {
-                CAPTURE(steps);
-                const bool remembers = steps > 0 && integrator == ElasticIntegrator::generalized_alpha;
-                CHECK(body.pull.empty() == !remembers);
-                const std::vector<Vec3> before = body.velocity;
-                equation.begin(block.world.elastics, {&elastic}, {}, 0, step, {}, {});
-                std::vector<Vec3> v;
-                int rounds = 0;
-                do {
-                    REQUIRE(equation.linearize());
-                    v = equation.velocity_with(impulse);
-                    ++rounds;
-                } while (equation.take(v, impulse).again);
-                v.assign(equation.velocity().begin(), equation.velocity().end());
-                CHECK(rounds > 1);
-                const Vec3 center = center_of_mass(body);
-                Vec3 rest, exchanged;
-                const double late = time_rule(integrator).late;
-                for (std::size_t n = 0; n < count; ++n) {
-                    const double m = body.mesh->mass[n];
-                    const Vec3 arm = body.position[n] - center;
-                    const Vec3 slowed = step * slow * m * (late * v[n] + (1 - late) * before[n]);
-                    rest += cross(arm, m * (v[n] - before[n]) + slowed - impulse[n]);
-                    exchanged += cross(arm, m * before[n]);
-                }
-                CHECK(length(rest) < 1e-9 * length(exchanged));
-                equation.finish(block.world.elastics);
-                drift(block.world.elastics, {&elastic}, 0, step);
+            equation.begin(block.world.elastics, {&block.scenario.solids[0].elastic}, {}, 0, step, {}, {});
+            std::vector<Vec3> v;
+            int rounds = 0;
+            do {
+                REQUIRE(equation.linearize());
+                v = equation.velocity_with(impulse);
+                ++rounds;
+            } while (equation.take(v, impulse).again);
+            v.assign(equation.velocity().begin(), equation.velocity().end());
+            CHECK(rounds > 1);
+            Vec3 rest, exchanged;
+            const double late = integrator == ElasticIntegrator::midpoint ? 0.5 : 1;
+            for (std::size_t n = 0; n < count; ++n) {
+                const double m = body.mesh->mass[n];
+                const Vec3 slowed = step * slow * m * (late * v[n] + (1 - late) * body.velocity[n]);
+                rest += cross(arm(n), m * (v[n] - body.velocity[n]) + slowed - impulse[n]);
+                exchanged += cross(arm(n), m * body.velocity[n]);
             }
+            CHECK(length(rest) < 1e-9 * length(exchanged));
         }
 }
 

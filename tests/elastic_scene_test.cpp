@@ -108,27 +108,6 @@ TEST_CASE("an elastic solid needs little, and what it cannot have is refused in 
     CHECK(refused(other, "does not admit elastic"));
 }
 
-TEST_CASE("without liquid the default integrator takes backward Euler's steps, in liquid it does not") {
-    // It falls on the floor, or floats in water, for a while.
-    const auto end = [](const std::string& integrator, const std::string& more, double until) {
-        const Scene scene =
-            parse_scene(jelly("elastic = { cells = [3, 3, 3]" + integrator + " }\n" + more), "test.toml");
-        Driver driver(scene.scenario, make_scheme(scene.scenario.method));
-        driver.start();
-        while (driver.world().time < until - 1e-9) driver.advance();
-        return driver.world().elastics[0];
-    };
-    const std::string euler = ", integrator = \"backward-euler\"", water = "[[liquid.fill]]\nlevel = 0.4\n";
-    const ElasticBody dry = end("", "", 0.4);
-    CHECK(smallest_determinant(dry) < 0.999);
-    CHECK(dry.pull.empty());
-    CHECK(dry.position == end(euler, "", 0.4).position);
-    CHECK(dry.position == end(", integrator = \"generalized-alpha\"", "", 0.4).position);
-    const ElasticBody wet = end("", water, 0.05);
-    CHECK(wet.pull.size() == wet.position.size());
-    CHECK(wet.position != end(euler, water, 0.05).position);
-}
-
 TEST_CASE("pins hold, handles pull, loads push, and a squeezed cube springs back") {
     const auto run = [](const std::string& text, double until,
                         const std::function<void(const World&)>& watch) {

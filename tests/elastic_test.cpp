@@ -6,8 +6,6 @@
 
 #include "core/parallel.h"
 #include "elastic_bodies.h"
-#include "geometry/isosurface_stuffing.h"
-#include "geometry/solid_shape.h"
 #include "near.h"
 #include "solid/elastic/elastic_equation.h"
 
@@ -17,7 +15,6 @@ namespace {
 
 constexpr ElasticModel models[] = {ElasticModel::linear, ElasticModel::corotational,
                                    ElasticModel::neo_hookean, ElasticModel::st_venant_kirchhoff};
-constexpr ElasticElements kinds[] = {ElasticElements::linear, ElasticElements::smoothed};
 
 ElasticMaterial made_of(ElasticModel model, double young = 1e5, double poisson = 0.3) {
     ElasticMaterial material;
@@ -29,23 +26,23 @@ ElasticMaterial made_of(ElasticModel model, double young = 1e5, double poisson =
 
 double total_energy(const ElasticMesh& mesh, const std::vector<Vec3>& x) {
     std::vector<double> energy;
-    evaluate_elements(mesh.elements, mesh.material.model, x, {.energy = &energy});
+    evaluate_elements(mesh.batches, mesh.material, x, {.energy = &energy});
     double sum = 0;
     for (const double e : energy) sum += e;
     return sum;
 }
 
 std::vector<Vec3> forces_of(const ElasticMesh& mesh, const std::vector<Vec3>& x) {
-    std::vector<Mat3> stress;
-    evaluate_elements(mesh.elements, mesh.material.model, x, {.stress = &stress});
+    std::vector<ElementForces> elements;
+    evaluate_elements(mesh.batches, mesh.material, x, {.forces = &elements});
     std::vector<Vec3> sum;
-    gather_forces(mesh, stress, sum);
+    gather_forces(mesh, elements, sum);
     return sum;
 }
 
 BlockMatrix stiffness_of(const ElasticMesh& mesh, const std::vector<Vec3>& x, bool definite) {
     std::vector<ElementStiffness> elements;
-    evaluate_elements(mesh.elements, mesh.material.model, x, {.stiffness = &elements, .definite = definite});
+    evaluate_elements(mesh.batches, mesh.material, x, {.stiffness = &elements, .definite = definite});
     BlockMatrix k = mesh.pattern;
     k.value.resize(k.column.size());
     gather_stiffness(mesh, elements, k);
@@ -72,8 +69,8 @@ std::vector<Vec3> deformed(const ElasticMesh& mesh, double amount, std::uint64_t
 }  // namespace
 
 TEST_CASE("forces are minus the slope of the energy, stiffness minus that of the forces") {
-    const auto check = [](ElasticModel model, ElasticElements kind) {
-        const ElasticProperties p = lattice_properties({1, 1, 1.5}, {1, 1, 2}, made_of(model), kind);
+    for (const ElasticModel model : models) {
+        const ElasticProperties p = lattice_properties({1, 1, 1.5}, {1, 1, 2}, made_of(model));
         // Shaken by 0.45 of the spacing some tetrahedra are inside out.
         for (const double amount : {0.05, 0.45}) {
             std::vector<Vec3> x = deformed(*p.mesh, amount, 7);
@@ -101,188 +98,31 @@ TEST_CASE("forces are minus the slope of the energy, stiffness minus that of the
                                                   k(Eigen::Index(3 * m + b), Eigen::Index(3 * n + a))));
                 }
             CAPTURE(int(model));
-            CAPTURE(int(kind));
             CAPTURE(amount);
             CHECK(force_error < 1e-6 * force_size);
             CHECK(stiffness_error < 1e-6 * k.cwiseAbs().maxCoeff());
             CHECK((k - k.transpose()).cwiseAbs().maxCoeff() < 1e-12 * k.cwiseAbs().maxCoeff());
         }
-    };
-    for (const ElasticModel model : models)
-        for (const ElasticElements kind : kinds) check(model, kind);
+    }
 }
 
 TEST_CASE("what the solver sees of the stiffness has no negative direction, and is the true one near rest") {
-    const auto check = [](ElasticModel model, ElasticElements kind) {
+    for (const ElasticModel model : models) {
         CAPTURE(int(model));
-        CAPTURE(int(kind));
-        const ElasticProperties p = lattice_properties({1, 1, 1}, {1, 2, 1}, made_of(model), kind);
+        const ElasticProperties p = lattice_properties({1, 1, 1}, {1, 2, 1}, made_of(model));
         for (const double amount : {0.0, 0.2, 0.45, 3.0}) {
             const std::vector<Vec3> x = deformed(*p.mesh, amount, 3);
             const Eigen::MatrixXd k = dense(stiffness_of(*p.mesh, x, true));
             const Eigen::VectorXd e = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(k).eigenvalues();
             CHECK(e.minCoeff() > -1e-10 * e.maxCoeff());
         }
-        // Stretched a little, every direction resists. Elements for volume alone do not resist if one side
-        // gets longer and another shorter, and at rest they do not push either.
+        // Stretched a little, every direction resists.
         std::vector<Vec3> x = p.mesh->rest.nodes;
-        if (kind == ElasticElements::linear)
-            for (Vec3& v : x) v *= 1.01;
+        for (Vec3& v : x) v *= 1.01;
         const Eigen::MatrixXd with = dense(stiffness_of(*p.mesh, x, true)),
                               without = dense(stiffness_of(*p.mesh, x, false));
         CHECK((with - without).cwiseAbs().maxCoeff() < 1e-12 * with.cwiseAbs().maxCoeff());
-    };
-    for (const ElasticModel model : models)
-        for (const ElasticElements kind : kinds) check(model, kind);
-}
-
-TEST_CASE("only moving and turning as a whole costs no energy") {
-    for (const ElasticElements kind : kinds)
-        for (const double poisson : {0.0, 0.3, 0.49}) {
-            CAPTURE(int(kind));
-            CAPTURE(poisson);
-            const ElasticProperties p = lattice_properties(
-                {1, 1, 1}, {2, 3, 2}, made_of(ElasticModel::corotational, 1e5, poisson), kind);
-            const Eigen::MatrixXd k = dense(stiffness_of(*p.mesh, p.mesh->rest.nodes, true));
-            const Eigen::VectorXd e = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(k).eigenvalues();
-            CHECK(e[5] < 1e-12 * e.maxCoeff());
-            CHECK(e[6] > 5e-4 * e.maxCoeff());
-        }
-}
-
-namespace {
-
-// How far the end of a cantilever sags under its own weight, relative to Timoshenko's beam; ten times as long
-// as it is high, held where x is smallest.
-double sag_of_beam(TetMesh tets, double height, double depth, bool flat, const ElasticMaterial& material,
-                   ElasticElements kind) {
-    const double length = 10 * height;
-    ElasticProperties p;
-    p.mesh = std::make_shared<ElasticMesh>(make_elastic_mesh(std::move(tets), material, {}, kind));
-    p.newton_steps = 30;
-    p.newton_tolerance = 1e-8;
-    const std::vector<Vec3>& x = p.mesh->rest.nodes;
-    double left = x[0].x, right = left;
-    for (const Vec3 q : x) left = std::min(left, q.x), right = std::max(right, q.x);
-    p.pins.resize(1);
-    std::vector<int> end;
-    for (int n = 0; n < int(x.size()); ++n) {
-        if (x[n].x < left + 0.01 * height) p.pins[0].nodes.push_back(n);
-        if (x[n].x > right - 0.01 * height) end.push_back(n);
     }
-    if (flat) p.pins.push_back(hold_flat(*p.mesh));
-    const double young = material.young / (flat ? 1 - material.poisson * material.poisson : 1);
-    const double bending = young * depth * std::pow(height, 3) / 12;
-    const double shearing = 5.0 / 6 * material.mu() * height * depth;
-    const double weight = p.mesh->total_mass() / length;  // for each metre, where gravity is 1
-    const double sag = weight * (std::pow(length, 4) / (8 * bending) + length * length / (2 * shearing));
-    const double gravity = 1e-3 * length / sag;  // so that it sags by a thousandth of its length
-    std::vector<ElasticBody> bodies{make_elastic_body(0, p, {})};
-    ElasticStepper stepper;
-    CHECK(stepper.rest(bodies, {&p}, {0, -gravity, 0}).converged);
-    double mean = 0;
-    for (const int n : end) mean += (x[n].y - bodies[0].position[n].y) / double(end.size());
-    return mean / (gravity * sag);
-}
-
-}  // namespace
-
-TEST_CASE("a beam of two layers of tetrahedra bends as it should") {
-    const double height = 0.1;
-    const auto strip = [&](int layers, const ElasticMaterial& material, ElasticElements kind) {
-        const double depth = height / layers;
-        return sag_of_beam(tet_lattice({0, 0, 0}, {1, height, depth}, {10 * layers, layers, 1}), height,
-                           depth, true, material, kind);
-    };
-    for (const ElasticModel model : models)
-        for (const double poisson : {0.0, 0.3, 0.45}) {
-            CAPTURE(int(model));
-            CAPTURE(poisson);
-            const ElasticMaterial material = made_of(model, 1e6, poisson);
-            // The clamp, which theory does not know, takes 1.5 % where Poisson's ratio is 0.45.
-            CHECK(strip(2, material, ElasticElements::smoothed) == near(1).relative(0.055));
-            CHECK(strip(3, material, ElasticElements::smoothed) == near(1).relative(0.025));
-            // Linear tetrahedra are too stiff even with six layers.
-            CHECK(strip(6, material, ElasticElements::linear) < 0.92);
-        }
-    // A solid beam of square section, filled as any shape is.
-    for (const double poisson : {0.3, 0.45}) {
-        CAPTURE(poisson);
-        const TetMesh mesh = stuff(*solid_box({1, height, height}).distance, height / 2);
-        CHECK(sag_of_beam(mesh, height, height, false, made_of(ElasticModel::corotational, 1e6, poisson),
-                          ElasticElements::smoothed) == near(1).relative(0.03));
-    }
-}
-
-// A step as with liquid around, but without any.
-void step_as_in_liquid(ElasticEquation& equation, std::vector<ElasticBody>& bodies,
-                       const ElasticProperties& p, double dt) {
-    drift(bodies, {&p}, 0, 0.5 * dt);
-    equation.begin(bodies, {&p}, {}, 0, dt, {}, {});
-    bool again = true;
-    while (again) {
-        REQUIRE(equation.linearize());
-        again = equation.take(equation.velocity_with({}), std::vector<Vec3>(bodies[0].position.size())).again;
-    }
-    CHECK(equation.disagreement() == 0);
-    equation.finish(bodies);
-    drift(bodies, {&p}, 0, 0.5 * dt);
-}
-
-TEST_CASE("by default a beam swings on in liquid: what it loses shrinks with the third power of the step") {
-    const double height = 0.1;
-    ElasticProperties p = lattice_properties({1, height, height / 2}, {20, 2, 1},
-                                             made_of(ElasticModel::corotational, 1e6, 0.3));
-    p.integrator = ElasticProperties{}.integrator;
-    p.pins.resize(1);
-    const std::vector<Vec3>& x = p.mesh->rest.nodes;
-    for (int n = 0; n < int(x.size()); ++n)
-        if (x[n].x < -0.499) p.pins[0].nodes.push_back(n);
-    p.pins.push_back(hold_flat(*p.mesh));
-    // The first mode of Euler's beam.
-    const double rate = 1.875104 * 1.875104 * std::sqrt(1e6 / (1 - 0.09) / 1000 * height * height / 12);
-    // Largest deflection in the eleventh period, as a share of that in the first.
-    const auto kept = [&](int steps) {
-        const double dt = 2 * std::numbers::pi / rate / steps;
-        std::vector<ElasticBody> bodies{make_elastic_body(0, p, {})};
-        for (std::size_t n = 0; n < x.size(); ++n) {
-            const double s = 1.875104 * (x[n].x + 0.5);
-            bodies[0].velocity[n].y =
-                0.1 * (std::cosh(s) - std::cos(s) - 0.734096 * (std::sinh(s) - std::sin(s)));
-        }
-        ElasticEquation equation;
-        std::vector<double> largest;
-        for (int i = 0; i < 11 * steps; ++i) {
-            step_as_in_liquid(equation, bodies, p, dt);
-            if (i % steps == 0) largest.push_back(0);
-            largest.back() = std::max(largest.back(), center_of_mass(bodies[0]).y);
-        }
-        return largest.back() / largest.front();
-    };
-    CHECK(kept(24) > 0.9);
-    CHECK(kept(48) > 0.98);
-}
-
-TEST_CASE("the forces that a body remembers turn along with it") {
-    const ElasticProperties p =
-        lattice_properties({0.3, 0.2, 0.5}, {2, 1, 3}, made_of(ElasticModel::corotational));
-    std::vector<ElasticBody> bodies{make_elastic_body(0, p, {{1, 2, 3}, Rotation::about({1, 1, 0}, 0.9)})};
-    ElasticBody& body = bodies[0];
-    const auto arms = [&] {
-        std::vector<Vec3> list = body.position;
-        const Vec3 center = center_of_mass(body);
-        for (Vec3& x : list) x -= center;
-        return list;
-    };
-    // Forces along the arms stay there while the body turns by a fifth of a turn.
-    body.pull = arms();
-    for (std::size_t n = 0; n < body.pull.size(); ++n)
-        body.velocity[n] = Vec3{0.5, 0, 0} + cross({1, -2, 3}, body.pull[n]);
-    const Vec3 first = body.pull[0];
-    drift(bodies, {&p}, 0, 0.35);
-    const std::vector<Vec3> turned = arms();
-    CHECK(length(turned[0] - first) > 0.5 * length(first));
-    for (std::size_t n = 0; n < turned.size(); ++n) CHECK(length(body.pull[n] - turned[n]) < 1e-12);
 }
 
 TEST_CASE("at rest all models have the stiffness that Young's modulus and Poisson's ratio say") {
@@ -342,21 +182,6 @@ TEST_CASE("the nearest rotation is one for anything") {
             const Vec3 axis{noise(n), noise(n + 10), noise(n + 20)};
             const Mat3 near = Mat3{Rotation::about(axis, 0.3 * (n + 1)).row} * r;
             CHECK((near.transposed() * f).trace() <= s.trace() + 1e-12);
-        }
-    }
-}
-
-TEST_CASE("where the strain is the same everywhere, so is the stress") {
-    for (const ElasticElements kind : kinds) {
-        CAPTURE(int(kind));
-        const ElasticMaterial material = made_of(ElasticModel::corotational);
-        const ElasticProperties p = lattice_properties({1, 1, 1}, {3, 2, 3}, material, kind);
-        ElasticBody body = make_elastic_body(0, p, {});
-        for (Vec3& q : body.position) q.x *= 1 + 1e-6;
-        for (const Mat3& s : stresses(body)) {
-            CHECK(s.row[0].x == near(1e-6 * (material.lambda() + 2 * material.mu())).relative(1e-5));
-            CHECK(s.row[1].y == near(1e-6 * material.lambda()).relative(1e-5));
-            CHECK(std::abs(s.row[0].y) < 1e-10 * material.young);
         }
     }
 }

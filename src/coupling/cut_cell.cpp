@@ -358,11 +358,12 @@ void give_back(LiquidState& liquid, const CellRanges& cells, const MacGrid& chan
 }
 
 // Elastic bodies take the velocities that the solve found.
-void take_elastic_motion(WetElastic& wet, SolidStep& solids, std::vector<ElasticBody>& elastics,
-                         Obstacles& obstacles) {
-    wet.finish(elastics);
+void take_elastic_motion(const ElasticEquation& equation, SolidStep& solids,
+                         std::vector<ElasticBody>& elastics, Obstacles& obstacles) {
     for (std::size_t b = 0; b < elastics.size(); ++b) {
-        solids.received.push_back(wet.equation().received(b));
+        solids.received.push_back(equation.received(b));
+        const std::span<const Vec3> velocity = equation.velocity(b);
+        elastics[b].velocity.assign(velocity.begin(), velocity.end());
         Obstacle& obstacle = obstacles.list[elastics[b].solid];
         Deformation deformation = *obstacle.deformation;
         deformation.velocity = skin_velocity(elastics[b]);
@@ -465,7 +466,7 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     if (!all_finite(found.u)) return report.reject("the velocity is not a number");
 
     // Equal and opposite: the same pressure has acted on the liquid and, through J^T, on the solids.
-    if (solids.wet) take_elastic_motion(wet_elastic_, solids, next.elastics, obstacles);
+    if (solids.wet) take_elastic_motion(wet_elastic_.equation(), solids, next.elastics, obstacles);
     take_motion(found, solids, now, next, obstacles, ctx, ledger);
     stage_done("pressure");
 

@@ -56,9 +56,6 @@ class WetElastic {
     bool push_bodies(const std::vector<Twist>& motion);
     const std::vector<Impulse>& pushed() const { return pushed_; }
 
-    // Gives the bodies their velocities, and what the next step needs of this one.
-    void finish(std::vector<ElasticBody>& bodies) { equation_.finish(bodies); }
-
     const ElasticEquation& equation() const { return equation_; }
     // Change of velocity in the last round, where the limit was reached [m/s]. Without elasticity in the
     // solve there is only one round.

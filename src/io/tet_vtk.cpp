@@ -39,12 +39,12 @@ void write_tet_vtk(const std::filesystem::path& file, const World& world) {
         for (std::size_t t = 0; t < all.size(); ++t) {
             for (const Vec3& row : all[t].row) vector(row);
             const Tet& n = body.mesh->rest.tets[t];
-            const auto volume = [&n = n](const std::vector<Vec3>& x) {
-                return tet_volume(x[n[0]], x[n[1]], x[n[2]], x[n[3]]);
-            };
+            const double volume = tet_volume(body.position[n[0]], body.position[n[1]], body.position[n[2]],
+                                             body.position[n[3]]);
             fmt::format_to(std::back_inserter(von), "{:.9g}\n", von_mises(all[t]));
-            fmt::format_to(std::back_inserter(determinants), "{:.9g}\n",
-                           volume(body.position) / volume(body.mesh->rest.nodes));
+            fmt::format_to(
+                std::back_inserter(determinants), "{:.9g}\n",
+                volume / body.mesh->batches[t / ElementBatch::lanes].volume[t % ElementBatch::lanes]);
             fmt::format_to(std::back_inserter(numbers), "{}\n", body.solid);
         }
     }

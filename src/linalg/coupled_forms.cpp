@@ -92,9 +92,9 @@ Parts parts_of(const CoupledSystem& system) {
 // R, including sqrt(zeta_K): our z is the thesis's times that.
 Sparse factors_of(const CoupledSystem& system, const Parts& parts) {
     Triplets r;
-    const std::vector<SquaredTerm>& factors = system.solid.factors;
+    const std::vector<BlockRow>& factors = system.solid.factors;
     for (std::size_t f = 0; f < factors.size(); ++f)
-        for (std::size_t k = 0; k < factors[f].block.size(); ++k)
+        for (int k = 0; k < factors[f].count; ++k)
             for (int a = 0; a < 3; ++a)
                 if (const int u = parts.unknown[3 * factors[f].block[k] + a]; u >= 0)
                     r.emplace_back(std::int32_t(f), u,

@@ -39,26 +39,19 @@ class MomentumOperator {
     virtual void hold(std::span<Vec3> w) const = 0;  // makes w zero in directions that are held
 };
 
-// A term s (c . x)^2 / 2 of a quadratic form, on any number of blocks.
-struct SquaredTerm {
-    std::vector<int> block{};
-    std::vector<Vec3> coefficient{};
-    double stiffness = 0;
-};
-
 // S written out, for solvers that do not eliminate it: S (v - from) = push + impulse.
 struct SolidEquation {
     struct Part {
         std::int64_t first;  // node
         const BlockMatrix* matrix;
     };
-    std::vector<Part> parts;           // of S, along its diagonal,
-    std::vector<BlockRow> rows;        // and terms that couple nodes beyond their patterns
-    std::vector<double> lumped;        // mass and mass damping of each node, a diagonal part of S [kg]
-    std::vector<SquaredTerm> factors;  // S minus `lumped` as a sum of squares; for the factored form alone
-    std::vector<unsigned char> held;   // held directions of each node (bits 1, 2, 4)
-    std::vector<Vec3> from, push;      // [m/s], [kg m/s]
-    std::vector<Vec3> before;          // a guess at v [m/s]
+    std::vector<Part> parts;          // of S, along its diagonal,
+    std::vector<BlockRow> rows;       // and terms that couple nodes beyond their patterns
+    std::vector<double> lumped;       // mass and mass damping of each node, a diagonal part of S [kg]
+    std::vector<BlockRow> factors;    // S minus `lumped` as a sum of squares; for the factored form alone
+    std::vector<unsigned char> held;  // held directions of each node (bits 1, 2, 4)
+    std::vector<Vec3> from, push;     // [m/s], [kg m/s]
+    std::vector<Vec3> before;         // a guess at v [m/s]
 };
 
 // S as a preconditioner approximates it: the inverse of each node's diagonal block, and each body as a rigid

@@ -235,20 +235,13 @@ std::vector<TableRule> elastic_tables() {
            .fallback = "0.0",
            .meaning = "slows deformation: a mode of period T loses 2 pi^2 / T of this in a period",
            .low = 0},
-          {.name = "elements",
-           .types = a_text,
-           .fallback = "\"smoothed\"",
-           .meaning = "smoothed: means over the tetrahedra around edges and nodes, bends with two layers; "
-                      "linear: every tetrahedron by itself, as Zarifi 2017 does, too stiff with few layers",
-           .choices = {"smoothed", "linear"}},
           {.name = "integrator",
            .types = a_text,
-           .fallback = "\"generalized-alpha\"",
+           .fallback = "\"backward-euler\"",
            .meaning =
-               "generalized-alpha: in liquid of second order, calms only what swings faster than the steps; "
-               "without liquid as backward-euler; midpoint: of second order, keeps momentum and nearly all "
-               "energy; backward-euler: calms everything with large steps, as Zarifi 2017 does",
-           .choices = {"generalized-alpha", "midpoint", "backward-euler"}},
+               "backward-euler: calms down with large steps; midpoint: of second order, keeps momentum and "
+               "nearly all energy",
+           .choices = {"backward-euler", "midpoint"}},
           {.name = "newton_steps",
            .types = an_integer,
            .fallback = "10",
@@ -377,17 +370,14 @@ void read_elastic(SceneReader& reader, const TomlNode& entry, Solid& solid) {
     const bool own =
         skin ? skin->text == "shape" : solid.shape.mesh.triangles.size() > surface_of(tets).size();
     ElasticProperties& elastic = solid.elastic;
-    const TomlNode* elements = find_in(entry, "elements");
-    elastic.mesh = std::make_shared<ElasticMesh>(make_elastic_mesh(
-        std::move(tets), read_material(entry), own ? solid.shape.mesh : TriangleMesh{},
-        elements && elements->text == "linear" ? ElasticElements::linear : ElasticElements::smoothed));
+    elastic.mesh = std::make_shared<ElasticMesh>(
+        make_elastic_mesh(std::move(tets), read_material(entry), own ? solid.shape.mesh : TriangleMesh{}));
     solid.shape.mesh = elastic.mesh->skin;  // the one that deforms
     if (const TomlNode* velocity = entry.find("velocity")) elastic.velocity = three_numbers(*velocity);
     if (const TomlNode* spin = entry.find("spin")) elastic.spin = three_numbers(*spin);
     if (const TomlNode* squeeze = find_in(entry, "squeeze")) elastic.squeeze = three_numbers(*squeeze);
-    if (const TomlNode* rule = find_in(entry, "integrator"); rule && rule->text != "generalized-alpha")
-        elastic.integrator =
-            rule->text == "midpoint" ? ElasticIntegrator::midpoint : ElasticIntegrator::backward_euler;
+    if (const TomlNode* rule = find_in(entry, "integrator"); rule && rule->text == "midpoint")
+        elastic.integrator = ElasticIntegrator::midpoint;
     if (const TomlNode* steps = find_in(entry, "newton_steps")) elastic.newton_steps = int(steps->integer);
     if (const TomlNode* tolerance = find_in(entry, "newton_tolerance"))
         elastic.newton_tolerance = tolerance->number;

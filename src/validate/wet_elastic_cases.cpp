@@ -24,8 +24,8 @@ Solid elastic_rectangle(const Domain& domain, Vec3 corner, Vec3 size, Int3 cells
     size.z = domain.h;
     cells.z = 1;
     solid.start.position = {corner.x, corner.y, 0};
-    solid.elastic.mesh = std::make_shared<ElasticMesh>(
-        make_elastic_mesh(tet_lattice({}, size, cells), material, {}, ElasticElements::linear));
+    solid.elastic.mesh =
+        std::make_shared<ElasticMesh>(make_elastic_mesh(tet_lattice({}, size, cells), material));
     solid.shape.mesh = solid.elastic.mesh->skin;
     solid.shape.distance = std::make_shared<MeshSurface>(solid.shape.mesh);
     solid.elastic.pins.push_back(hold_flat(*solid.elastic.mesh));
@@ -72,7 +72,6 @@ struct Plate {
         Solid plate = elastic_rectangle(scenario.domain, {0, bottom, 0}, {1, thickness, h},
                                         {10 * layers, layers, 1}, metal);
         plate.elastic.newton_steps = 1;
-        plate.elastic.integrator = ElasticIntegrator::backward_euler;
         hold(plate, nodes_where(plate, [](Vec3 p) { return p.x < 1e-9 || p.x > 1 - 1e-9; }));
         middle = nodes_where(plate, [](Vec3 p) { return std::abs(p.x - 0.5) < 1e-9; });
         scenario.solids.push_back(std::move(plate));
@@ -186,7 +185,6 @@ SlabErrors slab_errors(const Slab& slab, int cells, Vec3 offset, SlabRules rules
     material.density = slab.alpha * (slab.y2 - slab.y1) / Slab::tau;  // [Eq. 6.10]
     Solid solid = elastic_rectangle(domain, {}, {Slab::tau, Slab::tau, h}, {along, along, 1}, material);
     solid.elastic.newton_steps = 1;
-    solid.elastic.integrator = ElasticIntegrator::backward_euler;
     const double left = 0.5 - 0.5 * slab.alpha * Slab::tau + offset.x * h;
     // Consistent nodal forces of the tractions, on the reference configuration: quadratic along a triangle's
     // sides, so rules of the fourth degree (Dunavant) integrate them exactly.

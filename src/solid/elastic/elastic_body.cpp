@@ -13,44 +13,39 @@ namespace {
 
 constexpr std::int64_t grain = 1024;
 
-// Finds the elements that meet in each node, and the blocks of the matrix between their corners. Each sum is
-// gathered by one thread in the elements' order, so that no two threads write to one place and the order
-// never changes.
+// Finds the element entries that sum to each node and each block of the matrix, in the elements' order. Each
+// sum is gathered by one thread, so that no two threads write to one place and the order never changes.
 void find_pattern(ElasticMesh& mesh) {
     const std::size_t nodes = mesh.rest.nodes.size();
-    const Elements& elements = mesh.elements;
+    const std::vector<Tet>& tets = mesh.rest.tets;
     mesh.node_begin.assign(nodes + 1, 0);
-    for (const int n : elements.node) ++mesh.node_begin[n + 1];
+    for (const Tet& t : tets)
+        for (const int n : t) ++mesh.node_begin[n + 1];
     for (std::size_t n = 0; n < nodes; ++n) mesh.node_begin[n + 1] += mesh.node_begin[n];
-    mesh.node_corner.resize(elements.node.size());
+    mesh.node_source.resize(4 * tets.size());
     std::vector<std::int64_t> next(mesh.node_begin.begin(), mesh.node_begin.end() - 1);
-    for (int e = 0; e < int(elements.all.size()); ++e)
-        for (int c = elements.all[e].first; c < elements.all[e].first + elements.all[e].count; ++c)
-            mesh.node_corner[next[elements.node[c]]++] = {e, c, 0};
+    for (std::size_t t = 0; t < tets.size(); ++t)
+        for (int a = 0; a < 4; ++a) mesh.node_source[next[tets[t][a]]++] = std::int64_t(4 * t + a);
 
     BlockMatrix& pattern = mesh.pattern;
-    std::vector<int> row;
+    mesh.block_begin = {0};
+    std::vector<std::pair<int, std::int64_t>> entries;  // column, source
     for (std::size_t n = 0; n < nodes; ++n) {
-        const auto corners = std::span(mesh.node_corner)
-                                 .subspan(mesh.node_begin[n], mesh.node_begin[n + 1] - mesh.node_begin[n]);
-        const auto around = [&](const ElasticMesh::Corner& corner) {
-            const Elements::Element& element = elements.all[corner.element];
-            return std::span(elements.node).subspan(element.first, element.count);
-        };
-        row.clear();
-        for (const ElasticMesh::Corner& corner : corners)
-            row.insert(row.end(), around(corner).begin(), around(corner).end());
-        std::sort(row.begin(), row.end());
-        row.erase(std::unique(row.begin(), row.end()), row.end());
-        const auto place = [&](int node) {
-            return int(std::lower_bound(row.begin(), row.end(), node) - row.begin());
-        };
-        for (ElasticMesh::Corner& corner : corners) {
-            corner.slots = std::ssize(mesh.slot);
-            for (const int other : around(corner)) mesh.slot.push_back(place(other));
+        entries.clear();
+        for (std::int64_t k = mesh.node_begin[n]; k < mesh.node_begin[n + 1]; ++k) {
+            const std::int64_t t = mesh.node_source[k] / 4, a = mesh.node_source[k] % 4;
+            for (int b = 0; b < 4; ++b) entries.emplace_back(tets[t][b], 16 * t + 4 * a + b);
         }
-        pattern.diagonal.push_back(int(pattern.column.size()) + place(int(n)));
-        pattern.column.insert(pattern.column.end(), row.begin(), row.end());
+        std::sort(entries.begin(), entries.end());
+        for (std::size_t k = 0; k < entries.size(); ++k) {
+            if (k == 0 || entries[k].first != entries[k - 1].first) {
+                if (k > 0) mesh.block_begin.push_back(std::ssize(mesh.block_source));
+                if (entries[k].first == int(n)) pattern.diagonal.push_back(int(pattern.column.size()));
+                pattern.column.push_back(entries[k].first);
+            }
+            mesh.block_source.push_back(entries[k].second);
+        }
+        mesh.block_begin.push_back(std::ssize(mesh.block_source));
         pattern.row_begin.push_back(int(pattern.column.size()));
     }
 }
@@ -63,12 +58,11 @@ double ElasticMesh::total_mass() const {
     return sum;
 }
 
-ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, TriangleMesh skin,
-                              ElasticElements kind) {
+ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, TriangleMesh skin) {
     ElasticMesh mesh;
     mesh.rest = std::move(rest);
     mesh.material = material;
-    mesh.elements = make_elements(mesh.rest, kind, material.mu(), material.lambda());
+    mesh.batches = make_batches(mesh.rest);
     mesh.edge = quality(mesh.rest).mean_edge;
     const std::vector<Vec3>& x = mesh.rest.nodes;
     mesh.mass.assign(x.size(), 0.0);
@@ -99,25 +93,8 @@ ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, Tri
     return mesh;
 }
 
-TimeRule time_rule(ElasticIntegrator integrator) {
-    switch (integrator) {
-        case ElasticIntegrator::generalized_alpha: {
-            // The share of its velocity that something infinitely stiff keeps in each step, with the opposite
-            // sign: 1 would be the trapezoidal rule. Forces are evaluated as much ahead of time as what
-            // is remembered of them is late.
-            constexpr double kept = 0.5, square = (1 + kept) * (1 + kept);
-            return {1 / square, kept * kept / square, (1 - kept) / 2, 1 / (1 + kept)};
-        }
-        case ElasticIntegrator::midpoint:
-            return {0.25, 0.25, 0, 0.5};
-        case ElasticIntegrator::backward_euler:
-            break;
-    }
-    return {1, 0, 0, 1};
-}
-
 ElasticBody make_elastic_body(int solid, const ElasticProperties& properties, const Pose& start) {
-    ElasticBody body{solid, properties.mesh, {}, {}, {}};
+    ElasticBody body{solid, properties.mesh, {}, {}};
     const std::vector<Vec3>& rest = properties.mesh->rest.nodes;
     const double mass = properties.mesh->total_mass();
     Vec3 center;
@@ -216,7 +193,7 @@ double kinetic_energy(const ElasticBody& body) {
 }
 double elastic_energy(const ElasticBody& body) {
     std::vector<double> energy;
-    evaluate_elements(body.mesh->elements, body.mesh->material.model, body.position, {.energy = &energy});
+    evaluate_elements(body.mesh->batches, body.mesh->material, body.position, {.energy = &energy});
     return fixed_sum<double>(std::ssize(energy), grain, [&](std::int64_t e) { return energy[e]; });
 }
 double volume(const ElasticBody& body) {
@@ -234,24 +211,20 @@ double smallest_determinant(const ElasticBody& body) {
     const ElasticMesh& mesh = *body.mesh;
     return -parallel_max(std::ssize(mesh.rest.tets), grain, -1e300, [&](std::int64_t t) {
         const Tet& n = mesh.rest.tets[t];
-        const auto volume = [&](const std::vector<Vec3>& x) {
-            return tet_volume(x[n[0]], x[n[1]], x[n[2]], x[n[3]]);
-        };
-        return -volume(body.position) / volume(mesh.rest.nodes);
+        const ElementBatch& batch = mesh.batches[t / ElementBatch::lanes];
+        return -tet_volume(body.position[n[0]], body.position[n[1]], body.position[n[2]],
+                           body.position[n[3]]) /
+               batch.volume[t % ElementBatch::lanes];
     });
 }
 
 std::vector<Mat3> stresses(const ElasticBody& body) {
     const ElasticMesh& mesh = *body.mesh;
-    std::vector<Mat3> own(mesh.elements.all.size()), all(mesh.rest.tets.size());
-    parallel_for(std::ssize(own), 256, [&](std::int64_t e) {
-        const Elements::Element& element = mesh.elements.all[e];
-        own[e] = cauchy_stress(deformation_gradient(mesh.elements, std::size_t(e), body.position),
-                               mesh.material.model, element.mu, element.lambda);
-    });
+    std::vector<Mat3> all(mesh.rest.tets.size());
     parallel_for(std::ssize(all), 256, [&](std::int64_t t) {
-        for (const Elements::Part& part : mesh.elements.parts_of(std::size_t(t)))
-            all[t] = all[t] + own[part.element] * part.weight;
+        constexpr int lanes = ElementBatch::lanes;
+        all[t] = cauchy_stress(deformation_gradient(mesh.batches[t / lanes], int(t % lanes), body.position),
+                               mesh.material);
     });
     return all;
 }
@@ -279,7 +252,6 @@ void visit_state(std::vector<ElasticBody>& bodies, StateVisitor& visit, const st
         const std::string own = name + "/" + std::to_string(b);
         visit.array(own + "/position", bodies[b].position);
         visit.array(own + "/velocity", bodies[b].velocity);
-        visit.array(own + "/pull", bodies[b].pull);
     }
 }
 

@@ -1,4 +1,4 @@
-// Elastic bodies: tetrahedra with their mass in the nodes [Zarifi17 Chapter 3].
+// Elastic bodies: linear tetrahedra with their mass in the nodes [Zarifi17 Chapter 3].
 #pragma once
 
 #include <array>
@@ -21,23 +21,17 @@ struct ElasticMesh {
     TetMesh rest;
     ElasticMaterial material;
     std::vector<double> mass;  // of each node: a quarter of its tetrahedra's mass [Zarifi17 Alg. 1, 4] [kg]
-    Elements elements;
+    std::vector<ElementBatch> batches;
     double edge = 0;                // mean length of an edge [m]
     std::vector<Int3> triangles;    // of the surface, by node index
     std::vector<int> skin_nodes;    // nodes on the surface
     std::vector<double> skin_area;  // surface area of each node; 0 inside [m^2]
 
-    // The matrix's sparsity pattern (its values are unused), and the corners of elements that meet in each
-    // node, in the elements' order. The blocks between a corner and those of its element are in its row of
-    // the pattern at slot[slots], slot[slots + 1] and so on.
+    // The matrix's sparsity pattern (its values are unused), and the element entries that sum to each block:
+    // element * 16 + row corner * 4 + column corner, in the elements' order.
     BlockMatrix pattern;
-    struct Corner {
-        int element, corner;
-        std::int64_t slots;
-    };
-    std::vector<std::int64_t> node_begin;
-    std::vector<Corner> node_corner;
-    std::vector<int> slot;
+    std::vector<std::int64_t> block_begin, block_source;
+    std::vector<std::int64_t> node_begin, node_source;  // for forces: element * 4 + corner
 
     // The surface that pictures show, and the tetrahedron that carries each of its vertices.
     TriangleMesh skin;
@@ -46,8 +40,7 @@ struct ElasticMesh {
     double total_mass() const;
 };
 // `skin` may be finer than the tetrahedra; without vertices, their own surface is taken.
-ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, TriangleMesh skin = {},
-                              ElasticElements kind = ElasticElements::smoothed);
+ElasticMesh make_elastic_mesh(TetMesh rest, const ElasticMaterial& material, TriangleMesh skin = {});
 
 // Nodes that are fixed, or moved by a script.
 struct Pin {
@@ -69,19 +62,9 @@ struct ElasticLoad {
     double pressure = 0;          // [Pa]
 };
 
-enum class ElasticIntegrator {
-    generalized_alpha,  // of second order: keeps what swings slowly and calms what swings within a step;
-                        // without liquid, backward Euler
-    midpoint,           // of second order: conserves momentum and nearly all energy
-    backward_euler      // the thesis's choice: dissipates energy
-};
-
-// Forces are evaluated at x + (ahead v - back v_before) dt, and `memory` of the force that acts is that of
-// the steps before; of the velocity that damping acts on, `late` is the new one.
-struct TimeRule {
-    double ahead, back, memory, late;
-};
-TimeRule time_rule(ElasticIntegrator integrator);
+// Implicit Euler is the thesis's choice and dissipates energy; the midpoint rule is of second order and
+// conserves momentum and nearly all energy.
+enum class ElasticIntegrator { backward_euler, midpoint };
 
 // An elastic solid as its scene describes it.
 struct ElasticProperties {
@@ -91,7 +74,7 @@ struct ElasticProperties {
     Vec3 squeeze{1, 1, 1};  // initial size along its axes, relative to the size at rest
     std::vector<Pin> pins{};
     std::vector<ElasticLoad> loads{};
-    ElasticIntegrator integrator = ElasticIntegrator::generalized_alpha;
+    ElasticIntegrator integrator = ElasticIntegrator::backward_euler;
     int newton_steps = 10;           // at most; 1 solves the thesis's linear equation only
     double newton_tolerance = 1e-3;  // Newton's method ends below this largest correction, in edges
 };
@@ -103,7 +86,6 @@ struct ElasticBody {
     std::shared_ptr<const ElasticMesh> mesh;
     std::vector<Vec3> position;  // of the nodes [m]
     std::vector<Vec3> velocity;  // [m/s]
-    std::vector<Vec3> pull{};    // for the generalized-alpha rule: mean elastic force of the last steps [N]
 };
 ElasticBody make_elastic_body(int solid, const ElasticProperties& properties, const Pose& start);
 

@@ -50,8 +50,6 @@ WholeMotion whole_motion(const ElasticMesh& mesh, std::span<const Vec3> x, std::
     return whole;
 }
 
-Mat3 symmetric(const Mat3& m, double scale) { return (m + m.transposed()) * scale; }
-
 unsigned held_at_all(std::span<const unsigned char> held) {
     unsigned sum = 0;
     for (const unsigned char h : held) sum |= h;
@@ -81,7 +79,6 @@ void drift(std::vector<ElasticBody>& bodies, const std::vector<const ElasticProp
             const Vec3 arm = x[n] - whole.center, own = imposed[n] - whole.velocity;
             x[n] = center + turn * (arm + dt * (own - cross(whole.spin, arm)));
             v[n] = whole.velocity + turn * (v[n] - whole.velocity);
-            if (!body.pull.empty()) body.pull[n] = turn * body.pull[n];
         });
         // Restore the angular momentum, which need not be parallel to the axis of rotation.
         const WholeMotion turned = whole_motion(*body.mesh, x, v, held);
@@ -112,25 +109,20 @@ void ElasticEquation::begin(const std::vector<ElasticBody>& bodies,
         own.velocity = bodies[b].velocity;
         own.force = outer_forces(bodies[b], *properties[b], gravity);
         own.held = held_axes(bodies[b], *properties[b], time);
-        const TimeRule rule = time_rule(properties[b]->integrator);
-        own.reach = rule.ahead * dt, own.back = rule.back * dt;
-        own.memory = rule.memory, own.late = rule.late;
-        own.pull = own.memory > 0 ? bodies[b].pull : std::vector<Vec3>{};
+        own.midpoint = properties[b]->integrator == ElasticIntegrator::midpoint;
+        own.reach = own.midpoint ? 0.25 * dt : dt, own.late = own.midpoint ? 0.5 : 1;
         own.stiffness.clear();
         own.turning = {};
         if (turned_back) find_turning(own);
-        // In its first step a body remembers the forces that it starts with.
-        if (own.memory > 0 && own.pull.empty()) find_elastic_forces(own, own.start, own.pull);
-        remove_torque(own, own.pull);
         own.first = nodes_;
         nodes_ += own.start.size();
         edge_ = std::min(edge_, mesh->edge);
         tolerance_ = std::min(tolerance_, properties[b]->newton_tolerance);
         most_ = std::max(most_, properties[b]->newton_steps);
         before_.insert(before_.end(), own.velocity.begin(), own.velocity.end());
-        // Rules of second order linearize forces about the previous velocity.
+        // The trapezoidal rule linearizes forces about the previous velocity.
         v_.resize(nodes_);
-        if (own.back > 0)
+        if (own.midpoint)
             std::copy(own.velocity.begin(), own.velocity.end(), v_.begin() + std::ptrdiff_t(own.first));
         impose_pins(*properties[b], own.start, time, dt, std::span(v_).subspan(own.first));
     }
@@ -184,7 +176,7 @@ void ElasticEquation::place(Body& s, std::span<const Vec3> v) const {
     s.at.resize(count);
     s.damps.resize(damps ? count : 0);
     parallel_for(count, grain, [&](std::int64_t n) {
-        s.at[n] = s.start[n] + reach * v[n] - s.back * s.velocity[n];
+        s.at[n] = s.start[n] + reach * (s.midpoint ? v[n] - s.velocity[n] : v[n]);
         if (damps) s.damps[n] = late * v[n] + (1 - late) * s.velocity[n];
     });
     for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
@@ -197,20 +189,6 @@ void ElasticEquation::place(Body& s, std::span<const Vec3> v) const {
             s.at[n] -= way * s.turning.mode[k][n];
             if (damps) s.damps[n] -= turn * s.turning.mode[k][n];
         }
-    }
-}
-
-void ElasticEquation::find_elastic_forces(Body& s, const std::vector<Vec3>& x, std::vector<Vec3>& forces) {
-    evaluate_elements(s.mesh->elements, s.mesh->material.model, x, {.stress = &s.element_stress});
-    gather_forces(*s.mesh, s.element_stress, forces);
-}
-
-// What is inside a body cannot turn it.
-void ElasticEquation::remove_torque(const Body& s, std::span<Vec3> forces) {
-    for (std::size_t k = 0; !forces.empty() && k < s.turning.mode.size(); ++k) {
-        double torque = 0;
-        for (std::size_t n = 0; n < forces.size(); ++n) torque += dot(s.turning.mode[k][n], forces[n]);
-        for (std::size_t n = 0; n < forces.size(); ++n) forces[n] -= torque * s.turning.momentum[k][n];
     }
 }
 
@@ -230,9 +208,9 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
     const Vec3* const v = v_.data() + s.first;
     const double reach = s.reach, late = s.late;
     place(s, std::span(v_).subspan(s.first, count));
-    evaluate_elements(s.mesh->elements, material.model, s.at,
-                      {.stress = &s.element_stress, .stiffness = &s.element_stiffness});
-    gather_forces(*s.mesh, s.element_stress, s.forces);
+    evaluate_elements(s.mesh->batches, material, s.at,
+                      {.forces = &s.element_forces, .stiffness = &s.element_stiffness});
+    gather_forces(*s.mesh, s.element_forces, s.forces);
     if (s.matrix.column.size() != s.mesh->pattern.column.size()) {
         s.matrix = s.mesh->pattern;
         s.matrix.value.resize(s.matrix.column.size());
@@ -240,11 +218,13 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
     gather_stiffness(*s.mesh, s.element_stiffness, s.matrix);
     const double rate = material.stiffness_damping, slow = material.mass_damping;
     if (s.stiffness.empty() && rate > 0) s.stiffness = s.matrix.value;
-    for (std::size_t n = 0; n < s.pull.size(); ++n)
-        s.forces[n] = (1 - s.memory) * s.forces[n] + s.memory * s.pull[n];
     const std::vector<Vec3> slowed = damped(s);
     for (std::size_t n = 0; n < slowed.size(); ++n) s.forces[n] -= rate * slowed[n];
-    remove_torque(s, s.forces);
+    for (std::size_t k = 0; k < s.turning.mode.size(); ++k) {
+        double torque = 0;
+        for (std::size_t n = 0; n < count; ++n) torque += dot(s.turning.mode[k][n], s.forces[n]);
+        for (std::size_t n = 0; n < count; ++n) s.forces[n] -= torque * s.turning.momentum[k][n];
+    }
     parallel_for(std::ssize(s.at), grain, [&](std::int64_t n) {
         const double mass = s.mesh->mass[n];
         const Vec3 damps = late * v[n] + (1 - late) * s.velocity[n];
@@ -252,7 +232,7 @@ void ElasticEquation::linearize(Body& s, bool elasticity) {
         for (int k = s.matrix.row_begin[n]; k < s.matrix.row_begin[n + 1]; ++k) {
             Mat3& block = s.matrix.value[k];
             const int other = s.matrix.column[k];
-            block = block * (elasticity ? dt_ * (1 - s.memory) * reach : 0);
+            block = block * (elasticity ? dt_ * reach : 0);
             if (rate > 0) block = block + s.stiffness[k] * (late * dt_ * rate);
             if (other == n)
                 for (int i = 0; i < 3; ++i) block.row[i][i] += mass * (1 + late * dt_ * slow);
@@ -336,19 +316,18 @@ double ElasticEquation::energy(std::span<const Vec3> v) {
         const ElasticMaterial& material = s.mesh->material;
         const std::span<const Vec3> own = v.subspan(s.first, s.start.size());
         place(s, own);
-        evaluate_elements(s.mesh->elements, material.model, s.at, {.energy = &s.energies});
+        evaluate_elements(s.mesh->batches, material, s.at, {.energy = &s.energies});
         const std::vector<Vec3> slowed = damped(s);
         const double slow = dt_ * material.mass_damping / s.late;
         const double rate = dt_ * material.stiffness_damping / s.late;
-        sum +=
-            dt_ * (1 - s.memory) / s.reach *
-            fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) { return s.energies[e]; });
+        sum += dt_ / s.reach * fixed_sum<double>(std::ssize(s.energies), grain, [&](std::int64_t e) {
+                   return s.energies[e];
+               });
         sum += fixed_sum<double>(std::ssize(own), grain, [&](std::int64_t n) {
             const Vec3 gain = own[n] - s.velocity[n], late = s.late * own[n] + (1 - s.late) * s.velocity[n];
             const double stiff = slowed.empty() ? 0 : 0.5 * rate * dot(s.damps[n], slowed[n]);
-            const Vec3 force = s.pull.empty() ? s.force[n] : s.force[n] + s.memory * s.pull[n];
             return 0.5 * s.mesh->mass[n] * (dot(gain, gain) + slow * dot(late, late)) + stiff -
-                   dt_ * dot(force, own[n]);
+                   dt_ * dot(s.force[n], own[n]);
         });
     }
     return sum;
@@ -407,54 +386,42 @@ ElasticEquation::Round ElasticEquation::take(std::vector<Vec3> v, std::span<cons
     return {may_go_on() && (again || (rounds_ < most_ && correction > tolerance_)), share};
 }
 
-void ElasticEquation::finish(std::vector<ElasticBody>& bodies) {
-    for (std::size_t b = 0; b < bodies.size(); ++b) {
-        Body& s = bodies_[b];
-        const std::span<const Vec3> own = velocity(b);
-        bodies[b].velocity.assign(own.begin(), own.end());
-        if (s.memory == 0) continue;
-        place(s, own);
-        find_elastic_forces(s, s.at, s.forces);
-        bodies[b].pull.resize(s.forces.size());
-        for (std::size_t n = 0; n < s.forces.size(); ++n)
-            bodies[b].pull[n] = (1 - s.memory) * s.forces[n] + s.memory * s.pull[n];
-    }
-}
-
 bool ElasticEquation::may_go_on() const { return !failed_ && rounds_ < most_ + contact_rounds; }
 
-void ElasticEquation::add_factors(const Body& s, std::vector<SquaredTerm>& factors) const {
+void ElasticEquation::add_factors(const Body& s, std::vector<BlockRow>& factors) const {
     const ElasticMaterial& material = s.mesh->material;
-    const Elements& elements = s.mesh->elements;
-    const double weight =
-        dt_ * (elasticity_ ? (1 - s.memory) * s.reach : 0) + dt_ * s.late * material.stiffness_damping;
+    const double weight = dt_ * (elasticity_ ? s.reach : 0) + dt_ * s.late * material.stiffness_damping;
     if (weight == 0) return;
-    // Six components of the strain whose squares, each with its stiffness, sum to the energy
-    // [Eq. 3.43, 5.38]: its mean, two differences of stretches, and three shears.
-    const Mat3 whole = Mat3::diagonal({1, 1, 1}) * std::sqrt(1.0 / 3);
-    const std::array<Mat3, 5> shapes{Mat3::diagonal({1, -1, 0}) * std::sqrt(0.5),
-                                     Mat3::diagonal({1, 1, -2}) * std::sqrt(1.0 / 6),
-                                     symmetric(Mat3::outer({1, 0, 0}, {0, 1, 0}), std::sqrt(0.5)),
-                                     symmetric(Mat3::outer({1, 0, 0}, {0, 0, 1}), std::sqrt(0.5)),
-                                     symmetric(Mat3::outer({0, 1, 0}, {0, 0, 1}), std::sqrt(0.5))};
-    for (std::size_t e = 0; e < elements.all.size(); ++e) {
-        const Elements::Element& element = elements.all[e];
-        Mat3 turn = Mat3::diagonal({1, 1, 1});
-        if (material.model != ElasticModel::linear)
-            turn = nearest_rotation(deformation_gradient(elements, e, s.at));
-        const auto add = [&](double stiffness, const Mat3& component) {
-            if (stiffness == 0) return;
-            SquaredTerm term;
-            term.stiffness = weight * element.volume * stiffness;
-            for (int c = element.first; c < element.first + element.count; ++c) {
-                term.block.push_back(int(s.first) + elements.node[c]);
-                term.coefficient.push_back(turn * (component * elements.gradient[c]));
+    // The six components of the strain, and L with L^T L = A_Psi [Eq. 3.43, 5.38].
+    constexpr std::pair<int, int> places[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    Eigen::Matrix<double, 6, 6> psi = 4 * material.mu() * Eigen::Matrix<double, 6, 6>::Identity();
+    psi.topLeftCorner<3, 3>().setConstant(material.lambda());
+    for (int i = 0; i < 3; ++i) psi(i, i) += 2 * material.mu();
+    const Eigen::Matrix<double, 6, 6> l = psi.llt().matrixU();
+    for (const ElementBatch& batch : s.mesh->batches)
+        for (int lane = 0; lane < batch.count; ++lane) {
+            Mat3 turn = Mat3::diagonal({1, 1, 1});
+            if (material.model != ElasticModel::linear)
+                turn = nearest_rotation(deformation_gradient(batch, lane, s.at));
+            const Mat3 axis = turn.transposed();
+            std::array<Vec3, 4> gradient;  // of the shape functions
+            for (int a = 0; a < 3; ++a)
+                for (int j = 0; j < 3; ++j) gradient[a + 1][j] = batch.gradient[3 * a + j][lane];
+            gradient[0] = -(gradient[1] + gradient[2] + gradient[3]);
+            for (int r = 0; r < 6; ++r) {
+                BlockRow row;
+                row.stiffness = weight * batch.volume[lane];
+                for (int a = 0; a < 4; ++a) {
+                    Vec3 sum;
+                    for (int q = r; q < 6; ++q) {
+                        const auto [i, j] = places[q];
+                        sum += 0.5 * l(r, q) * (gradient[a][j] * axis.row[i] + gradient[a][i] * axis.row[j]);
+                    }
+                    row.add(int(s.first) + batch.node[a][lane], sum);
+                }
+                factors.push_back(row);
             }
-            factors.push_back(std::move(term));
-        };
-        add(2 * element.mu + 3 * element.lambda, whole);
-        for (const Mat3& shape : shapes) add(2 * element.mu, shape);
-    }
+        }
 }
 
 SolidEquation ElasticEquation::equation(bool factors) const {
@@ -468,10 +435,7 @@ SolidEquation ElasticEquation::equation(bool factors) const {
     }
     equation.rows = system_.rows;
     for (const BlockRow& row : contact_rows_)
-        if (factors && row.stiffness > 0)
-            equation.factors.push_back({{row.block.begin(), row.block.begin() + row.count},
-                                        {row.coefficient.begin(), row.coefficient.begin() + row.count},
-                                        row.stiffness});
+        if (factors && row.stiffness > 0) equation.factors.push_back(row);
     equation.before.assign(before_.begin(), before_.begin() + std::ptrdiff_t(nodes_));
     return equation;
 }

@@ -1,11 +1,9 @@
 // The equation of elastic bodies for a step that is solved together with something else: S v = f + impulses,
 // linearized about the nodes' predicted positions [Zarifi17 Eq. 5.1].
 //
-// Positions are those in the middle of a step. With implicit Euler, forces are evaluated in the middle of the
-// next step, so that successive middles follow it exactly [Zarifi17 Eq. 5.1-5.2]; with the midpoint rule,
-// successive middles follow the trapezoidal rule. The generalized-alpha rule evaluates forces a third of a
-// step ahead and takes the mean with those of earlier steps, which is late by as much: of second order, and
-// what swings much faster than a step is halved in each [Chung93].
+// Positions are those in the middle of a step. Forces are evaluated in the middle of the next step, so that
+// successive middles follow implicit Euler exactly [Zarifi17 Eq. 5.1-5.2], or the trapezoidal rule for bodies
+// that use the midpoint rule.
 //
 // The pressure acts on the surface in the present middle. On a rotating body this would cause a spurious
 // torque: its internal forces, rotated with the body, no longer balance the pressure. So the forces are
@@ -71,8 +69,6 @@ class ElasticEquation final : public MomentumOperator {
         double share;  // of the step from the last round's result to this one that was taken
     };
     Round take(std::vector<Vec3> v, std::span<const Vec3> impulse);
-    // Gives the bodies the accepted velocities, and what the next step needs of this one's forces.
-    void finish(std::vector<ElasticBody>& bodies);
 
     // The momentum that a body received in the step, without the caller's impulses.
     ElasticReceived received(std::size_t body) const;
@@ -105,15 +101,15 @@ class ElasticEquation final : public MomentumOperator {
         std::vector<Vec3> start, velocity, force;  // in the middle of the step; before it; from outside
         std::vector<unsigned char> held;
         std::size_t first = 0;
-        // Forces are evaluated at x + reach v - back v_before, and the mean force keeps `memory` of `pull`;
-        // damping acts on late v + (1 - late) v_before.
-        double reach = 0, back = 0, memory = 0, late = 1;
-        std::vector<Vec3> pull;  // mean elastic force of the last steps; empty without memory
+        bool midpoint = false;
+        // Forces are evaluated at x + reach (v - from), where `from` is v_before for the midpoint rule and
+        // else 0; damping acts on late v + (1 - late) v_before.
+        double reach = 0, late = 1;
 
         std::vector<Vec3> at;     // where forces are evaluated
         std::vector<Vec3> damps;  // the velocity that K damps; empty without stiffness damping
         std::vector<double> energies;
-        std::vector<Mat3> element_stress;
+        std::vector<ElementForces> element_forces;
         std::vector<ElementStiffness> element_stiffness;
         std::vector<Vec3> forces;
         BlockMatrix matrix;
@@ -127,11 +123,9 @@ class ElasticEquation final : public MomentumOperator {
     // The objective that Newton's rounds decrease, without the work of external impulses [Zarifi17 Eq. 3.19].
     double energy(std::span<const Vec3> v);
     void find_turning(Body& body) const;
-    static void find_elastic_forces(Body& body, const std::vector<Vec3>& x, std::vector<Vec3>& forces);
-    static void remove_torque(const Body& body, std::span<Vec3> forces);
     std::vector<Mat3> own_blocks() const;  // inverse of each node's diagonal block
     SixBySix<double> rigid_compliance(const Body& body, Vec3 center) const;
-    void add_factors(const Body& body, std::vector<SquaredTerm>& factors) const;
+    void add_factors(const Body& body, std::vector<BlockRow>& factors) const;
 
     std::vector<Body> bodies_;
     std::vector<RigidPartner> partners_;

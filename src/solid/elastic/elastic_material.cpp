@@ -1,7 +1,6 @@
 #include "solid/elastic/elastic_material.h"
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -11,10 +10,9 @@ namespace flotsam {
 
 namespace {
 
-// One number of each of eight elements, so that the compiler vectorizes over them.
-constexpr int lane_count = 8;
-using Lanes = Eigen::Array<double, lane_count, 1>;
-using Mask = Eigen::Array<bool, lane_count, 1>;
+// One number of each of eight elements.
+using Lanes = Eigen::Array<double, ElementBatch::lanes, 1>;
+using Mask = Eigen::Array<bool, ElementBatch::lanes, 1>;
 using Vector = std::array<Lanes, 3>;
 using Matrix = std::array<Vector, 3>;  // rows
 
@@ -110,17 +108,12 @@ struct Response {
     Vector twist, shear;  // of the pair without axis k
 };
 
-// All models are sums of a term with mu and one with lambda, so elements may stand for one of them.
-struct Lame {
-    Lanes mu, lambda;
-};
-
-Response respond(const Vector& s, ElasticModel model, const Lame& lame) {
+Response respond(const Vector& s, const ElasticMaterial& material) {
     Response r;
-    const auto& [mu, lambda] = lame;
+    const double mu = material.mu(), lambda = material.lambda();
     const Lanes trace = s[0] + s[1] + s[2] - 3;
     const auto others = [](int k) { return std::pair{(k + 1) % 3, (k + 2) % 3}; };
-    switch (model) {
+    switch (material.model) {
         case ElasticModel::linear:
         case ElasticModel::corotational:
             // Psi = mu |S - 1|^2 + lambda / 2 tr(S - 1)^2 [Zarifi17 Eq. 3.12, with the strain S - 1].
@@ -129,33 +122,32 @@ Response respond(const Vector& s, ElasticModel model, const Lame& lame) {
                 const Lanes e = s[i] - 1;
                 r.energy += mu * e * e;
                 r.p[i] = 2 * mu * e + lambda * trace;
-                for (int j = 0; j < 3; ++j) r.stretch[i][j] = lambda + (i == j ? 2.0 : 0.0) * mu;
+                for (int j = 0; j < 3; ++j) r.stretch[i][j] = Lanes::Constant(lambda + (i == j ? 2 * mu : 0));
                 const auto [a, b] = others(i);
                 // The bound avoids division by zero for flat elements. These are compressed and do not resist
                 // twisting: the number is negative there and left out.
                 r.twist[i] = (2 * mu * (s[a] + s[b] - 2) + 2 * lambda * trace) / (s[a] + s[b]).max(1e-8);
-                r.shear[i] = 2 * mu;
+                r.shear[i] = Lanes::Constant(2 * mu);
             }
             break;
         case ElasticModel::neo_hookean: {
-            // [Smith18 Eq. 13-14, Section 3.4]: these constants give Lame's at rest. Their alpha is
-            // 1 + mu / l.
-            const Lanes m = 4.0 / 3 * mu, l = lambda + 5.0 / 6 * mu;
+            // [Smith18 Eq. 13-14, Section 3.4]: these constants give Lame's at rest.
+            const double m = 4.0 / 3 * mu, l = lambda + 5.0 / 6 * mu, alpha = 1 + 0.75 * m / l;
             const Lanes square = s[0] * s[0] + s[1] * s[1] + s[2] * s[2], volume = s[0] * s[1] * s[2];
-            const Lanes push = l * (volume - 1) - mu, soft = 1 / (square + 1);  // l (J - alpha)
+            const Lanes excess = volume - alpha, soft = 1 / (square + 1);
             // Zero at rest, where square + 1 is 4.
-            r.energy = 0.5 * m * (square - 3 - ((square + 1) / 4).log()) +
-                       (0.5 * l * (volume - 1) - mu) * (volume - 1);
+            r.energy = 0.5 * m * (square - 3) + 0.5 * l * excess * excess -
+                       0.5 * m * ((square + 1) / 4).log() - 0.5 * l * (1 - alpha) * (1 - alpha);
             for (int i = 0; i < 3; ++i) {
                 const auto [a, b] = others(i);
-                r.p[i] = m * s[i] * (1 - soft) + push * s[a] * s[b];
+                r.p[i] = m * s[i] * (1 - soft) + l * excess * s[a] * s[b];
                 r.stretch[i][i] =
                     m * (1 - soft) + 2 * m * soft * soft * s[i] * s[i] + l * s[a] * s[a] * s[b] * s[b];
                 // For the pair (a, b); i is the third axis.
                 r.stretch[a][b] = r.stretch[b][a] =
-                    2 * m * soft * soft * s[a] * s[b] + (push + l * volume) * s[i];
-                r.twist[i] = m * (1 - soft) + push * s[i];
-                r.shear[i] = m * (1 - soft) - push * s[i];
+                    2 * m * soft * soft * s[a] * s[b] + l * s[i] * (2 * volume - alpha);
+                r.twist[i] = m * (1 - soft) + l * excess * s[i];
+                r.shear[i] = m * (1 - soft) - l * excess * s[i];
             }
             break;
         }
@@ -195,119 +187,127 @@ void make_definite(Response& r, bool stretch_too) {
         }
 }
 
-struct Group {
-    Lanes volume;
-    Lame lame;
-    Matrix f;
-};
+Lanes load(const ElementBatch::Lane& values) { return Eigen::Map<const Lanes>(values.data()); }
 
-Mat3 gradient_of(const Elements& elements, const Elements::Element& element, const std::vector<Vec3>& x) {
-    Mat3 f;
-    for (int c = element.first; c < element.first + element.count; ++c)
-        f = f + Mat3::outer(x[elements.node[c]], elements.gradient[c]);
+Matrix gradients(const ElementBatch& batch) {
+    Matrix g;
+    for (int a = 0; a < 3; ++a)
+        for (int j = 0; j < 3; ++j) g[a][j] = load(batch.gradient[3 * a + j]);
+    return g;
+}
+
+Matrix deformation(const ElementBatch& batch, const Matrix& g, const std::vector<Vec3>& x) {
+    Matrix edge;  // from node 0 to nodes 1 to 3 [Zarifi17 Eq. 3.31]
+    for (int lane = 0; lane < ElementBatch::lanes; ++lane) {
+        const Vec3 first = x[batch.node[0][lane]];
+        for (int a = 0; a < 3; ++a) {
+            const Vec3 e = x[batch.node[a + 1][lane]] - first;
+            for (int i = 0; i < 3; ++i) edge[a][i][lane] = e[i];
+        }
+    }
+    Matrix f;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            f[i][j] = edge[0][i] * g[0][j] + edge[1][i] * g[1][j] + edge[2][i] * g[2][j];
     return f;
 }
 
-// The elements from `first` on. Lanes beyond the last element are copies of it.
-Group load(const Elements& elements, std::int64_t first, const std::vector<Vec3>& x) {
-    Group group;
-    for (int lane = 0; lane < lane_count; ++lane) {
-        const Elements::Element& element =
-            elements.all[std::min(first + lane, std::int64_t(elements.all.size()) - 1)];
-        group.volume[lane] = element.volume;
-        group.lame.mu[lane] = element.mu;
-        group.lame.lambda[lane] = element.lambda;
-        const Mat3 f = gradient_of(elements, element, x);
-        for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j) group.f[i][j][lane] = f.row[i][j];
-    }
-    return group;
-}
-
-// Energy density and its derivatives at F, in the axes u and v.
-struct State {
-    Decomposition d;
-    Response r;
-    Matrix p;  // stress: diagonal except for the linear model, which has no such axes
+struct BatchResults {
+    Lanes energy;
+    std::array<Vector, 4> force;
+    std::array<Matrix, 10> stiffness;
 };
 
-State state_at(const Matrix& f, ElasticModel model, const Lame& lame) {
-    State state;
-    Matrix& p = state.p;
+void evaluate(const ElementBatch& batch, const ElasticMaterial& material, const std::vector<Vec3>& x,
+              const ElementResults& wanted, BatchResults& out) {
+    const Matrix g = gradients(batch);
+    const Lanes volume = load(batch.volume);
+    Matrix f = deformation(batch, g, x);
+    Decomposition d;
+    Response r;
+    Matrix p;  // stress in the axes u and v: diagonal except for the linear model, which has no such axes
     for (Vector& row : p) row = {Lanes::Zero(), Lanes::Zero(), Lanes::Zero()};
-    if (model != ElasticModel::linear) {
-        state.d = decompose(f);
-        state.r = respond(state.d.s, model, lame);
-        for (int i = 0; i < 3; ++i) p[i][i] = state.r.p[i];
-        return state;
-    }
-    // Strain (F + F^T) / 2 - 1, stress 2 mu strain + lambda trace [Zarifi17 Eq. 3.3, 3.8].
-    const auto& [mu, lambda] = lame;
-    state.r = respond({Lanes::Constant(1), Lanes::Constant(1), Lanes::Constant(1)}, model, lame);
-    const Lanes trace = f[0][0] + f[1][1] + f[2][2] - 3;
-    state.r.energy = 0.5 * lambda * trace * trace;
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) {
-            const Lanes e = 0.5 * (f[i][j] + f[j][i]) - (i == j ? 1.0 : 0.0);
-            state.r.energy += mu * e * e;
-            p[i][j] = 2 * mu * e;
-            if (i == j) p[i][j] += lambda * trace;
-            state.d.u[i][j] = state.d.v[i][j] = Lanes::Constant(i == j ? 1 : 0);
-        }
-    return state;
-}
-
-// U^T p V: from the axes u and v to the world's.
-Matrix turned_back(const Decomposition& d, const Matrix& p) {
-    Matrix world;
-    for (int i = 0; i < 3; ++i) {
-        Vector half;
-        for (int n = 0; n < 3; ++n) half[n] = d.u[0][i] * p[0][n] + d.u[1][i] * p[1][n] + d.u[2][i] * p[2][n];
-        for (int k = 0; k < 3; ++k)
-            world[i][k] = half[0] * d.v[0][k] + half[1] * d.v[1][k] + half[2] * d.v[2][k];
-    }
-    return world;
-}
-
-// dP_ik / dF_jl at [9 (3 i + k) + 3 j + l].
-using Tangent = std::array<Lanes, 81>;
-
-void find_tangent(const State& state, const Lanes& volume, Tangent& tangent) {
-    const auto& [d, r, p] = state;
-    // What P answers to a unit of F along each pair of axes m and n, and those pairs, in the world's axes.
-    std::array<std::array<Lanes, 9>, 9> pair, answer;
-    for (int m = 0; m < 3; ++m)
-        for (int n = 0; n < 3; ++n)
-            for (int i = 0; i < 3; ++i)
-                for (int k = 0; k < 3; ++k) pair[3 * m + n][3 * i + k] = d.u[m][i] * d.v[n][k];
-    for (int m = 0; m < 3; ++m)
-        for (int n = 0; n < 3; ++n) {
-            std::array<Lanes, 9>& out = answer[3 * m + n];
-            if (m == n) {
-                for (int q = 0; q < 9; ++q)
-                    out[q] = volume * (r.stretch[m][0] * pair[0][q] + r.stretch[m][1] * pair[4][q] +
-                                       r.stretch[m][2] * pair[8][q]);
-                continue;
+    if (material.model == ElasticModel::linear) {
+        // Strain (F + F^T) / 2 - 1, stress 2 mu strain + lambda trace [Zarifi17 Eq. 3.3, 3.8].
+        const double mu = material.mu(), lambda = material.lambda();
+        r = respond({Lanes::Constant(1), Lanes::Constant(1), Lanes::Constant(1)}, material);
+        const Lanes trace = f[0][0] + f[1][1] + f[2][2] - 3;
+        r.energy = 0.5 * lambda * trace * trace;
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j) {
+                const Lanes e = 0.5 * (f[i][j] + f[j][i]) - (i == j ? 1.0 : 0.0);
+                r.energy += mu * e * e;
+                p[i][j] = 2 * mu * e;
+                if (i == j) p[i][j] += lambda * trace;
+                d.u[i][j] = d.v[i][j] = Lanes::Constant(i == j ? 1 : 0);
             }
-            const int other = 3 - m - n;
-            const Lanes same = 0.5 * volume * (r.shear[other] + r.twist[other]);
-            const Lanes swapped = 0.5 * volume * (r.shear[other] - r.twist[other]);
-            for (int q = 0; q < 9; ++q) out[q] = same * pair[3 * m + n][q] + swapped * pair[3 * n + m][q];
-        }
-    for (int a = 0; a < 9; ++a)
-        for (int b = a; b < 9; ++b) {
-            Lanes sum = pair[0][a] * answer[0][b];
-            for (int mn = 1; mn < 9; ++mn) sum += pair[mn][a] * answer[mn][b];
-            tangent[9 * a + b] = tangent[9 * b + a] = sum;
-        }
-}
+    } else {
+        d = decompose(f);
+        r = respond(d.s, material);
+        for (int i = 0; i < 3; ++i) p[i][i] = r.p[i];
+    }
+    out.energy = volume * r.energy;
+    if (!wanted.forces && !wanted.stiffness) return;
 
-void store(const Tangent& tangent, int lane, ElementStiffness& stiffness) {
-    for (int k = 0; k < 3; ++k)
-        for (int l = 0; l < 3; ++l)
+    Matrix turned;  // gradients in the axes v
+    for (int a = 0; a < 3; ++a)
+        for (int j = 0; j < 3; ++j) turned[a][j] = dot(d.v[j], g[a]);
+    if (wanted.forces) {
+        for (int i = 0; i < 3; ++i) out.force[0][i] = Lanes::Zero();
+        for (int a = 0; a < 3; ++a) {
+            Vector along;  // in the axes u
+            for (int i = 0; i < 3; ++i) along[i] = -volume * dot(p[i], turned[a]);
+            for (int i = 0; i < 3; ++i) {
+                out.force[a + 1][i] = d.u[0][i] * along[0] + d.u[1][i] * along[1] + d.u[2][i] * along[2];
+                out.force[0][i] -= out.force[a + 1][i];
+            }
+        }
+    }
+    if (!wanted.stiffness) return;
+    if (wanted.definite)
+        make_definite(r, material.model == ElasticModel::neo_hookean ||
+                             material.model == ElasticModel::st_venant_kirchhoff);
+    // dP_ij / dF_ij and dP_ij / dF_ji for the pair without axis k.
+    Vector same, swapped;
+    for (int k = 0; k < 3; ++k) {
+        same[k] = 0.5 * volume * (r.shear[k] + r.twist[k]);
+        swapped[k] = 0.5 * volume * (r.shear[k] - r.twist[k]);
+        for (int j = 0; j < 3; ++j) r.stretch[k][j] *= volume;
+    }
+    for (int i = 0; i < 10; ++i)
+        for (Vector& row : out.stiffness[i]) row = {Lanes::Zero(), Lanes::Zero(), Lanes::Zero()};
+    for (int a = 0; a < 3; ++a)
+        for (int b = a; b < 3; ++b) {
+            Matrix k;  // in the axes u
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) {
+                    if (i != j) {
+                        const int other = 3 - i - j;
+                        k[i][j] = r.stretch[i][j] * turned[a][i] * turned[b][j] +
+                                  swapped[other] * turned[a][j] * turned[b][i];
+                        continue;
+                    }
+                    const int m = (i + 1) % 3, n = (i + 2) % 3;
+                    k[i][i] = r.stretch[i][i] * turned[a][i] * turned[b][i] +
+                              same[n] * turned[a][m] * turned[b][m] + same[m] * turned[a][n] * turned[b][n];
+                }
+            Matrix half;  // k U^T's columns, then U times that
             for (int i = 0; i < 3; ++i)
                 for (int j = 0; j < 3; ++j)
-                    stiffness[27 * k + 9 * l + 3 * i + j] = tangent[9 * (3 * i + k) + 3 * j + l][lane];
+                    half[i][j] = k[i][0] * d.u[0][j] + k[i][1] * d.u[1][j] + k[i][2] * d.u[2][j];
+            Matrix& block = out.stiffness[pair_number(a + 1, b + 1)];
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) {
+                    const Lanes entry =
+                        d.u[0][i] * half[0][j] + d.u[1][i] * half[1][j] + d.u[2][i] * half[2][j];
+                    block[i][j] = entry;
+                    // Node 0 balances the others: its gradient is minus their sum.
+                    out.stiffness[pair_number(0, b + 1)][i][j] -= entry;
+                    if (a != b) out.stiffness[pair_number(0, a + 1)][j][i] -= entry;
+                    out.stiffness[0][i][j] += entry;
+                    if (a != b) out.stiffness[0][j][i] += entry;
+                }
+        }
 }
 
 Mat3 lane_of(const Matrix& m, int lane) {
@@ -333,40 +333,57 @@ Mat3 composed(const Matrix& u, const Matrix& v, const Vector& s) {
 
 }  // namespace
 
-void evaluate_elements(const Elements& elements, ElasticModel model, const std::vector<Vec3>& position,
-                       const ElementResults& results) {
-    const std::int64_t count = std::ssize(elements.all);
-    if (results.energy) results.energy->resize(std::size_t(count));
-    if (results.stress) results.stress->resize(std::size_t(count));
-    if (results.stiffness) results.stiffness->resize(std::size_t(count));
-    const std::int64_t groups = (count + lane_count - 1) / lane_count;
-    parallel_blocks(groups, 16, [&](std::int64_t begin, std::int64_t end) {
-        Tangent tangent;
-        for (std::int64_t g = begin; g < end; ++g) {
-            const std::int64_t first = g * lane_count;
-            const int lanes = int(std::min<std::int64_t>(lane_count, count - first));
-            const Group group = load(elements, first, position);
-            State state = state_at(group.f, model, group.lame);
-            if (results.energy)
-                for (int lane = 0; lane < lanes; ++lane)
-                    (*results.energy)[first + lane] = group.volume[lane] * state.r.energy[lane];
-            if (results.stress) {
-                const Matrix p = turned_back(state.d, state.p);
-                for (int lane = 0; lane < lanes; ++lane)
-                    (*results.stress)[first + lane] = lane_of(p, lane) * group.volume[lane];
+std::vector<ElementBatch> make_batches(const TetMesh& rest) {
+    constexpr int lanes = ElementBatch::lanes;
+    std::vector<ElementBatch> batches((rest.tets.size() + lanes - 1) / lanes);
+    for (std::size_t b = 0; b < batches.size(); ++b)
+        for (int lane = 0; lane < lanes; ++lane) {
+            const std::size_t wanted = b * lanes + lane, t = std::min(wanted, rest.tets.size() - 1);
+            const Tet& tet = rest.tets[t];
+            ElementBatch& batch = batches[b];
+            for (int a = 0; a < 4; ++a) batch.node[a][lane] = tet[a];
+            const Vec3 first = rest.nodes[tet[0]];
+            Mat3 edges;  // columns d_i^m [Zarifi17 Eq. 3.33]
+            for (int a = 0; a < 3; ++a)
+                for (int i = 0; i < 3; ++i) edges.row[i][a] = (rest.nodes[tet[a + 1]] - first)[i];
+            const Mat3 inverse = edges.inverse();
+            for (int a = 0; a < 3; ++a)
+                for (int j = 0; j < 3; ++j) batch.gradient[3 * a + j][lane] = inverse.row[a][j];
+            if (t != wanted) continue;
+            batch.volume[lane] =
+                tet_volume(first, rest.nodes[tet[1]], rest.nodes[tet[2]], rest.nodes[tet[3]]);
+            ++batch.count;
+        }
+    return batches;
+}
+
+void evaluate_elements(const std::vector<ElementBatch>& batches, const ElasticMaterial& material,
+                       const std::vector<Vec3>& position, const ElementResults& results) {
+    std::size_t elements = 0;
+    for (const ElementBatch& batch : batches) elements += std::size_t(batch.count);
+    if (results.energy) results.energy->resize(elements);
+    if (results.forces) results.forces->resize(elements);
+    if (results.stiffness) results.stiffness->resize(elements);
+    parallel_blocks(std::ssize(batches), 16, [&](std::int64_t begin, std::int64_t end) {
+        BatchResults out;
+        for (std::int64_t b = begin; b < end; ++b) {
+            evaluate(batches[b], material, position, results, out);
+            for (int lane = 0; lane < batches[b].count; ++lane) {
+                const std::int64_t e = b * ElementBatch::lanes + lane;
+                if (results.energy) (*results.energy)[e] = out.energy[lane];
+                if (results.forces)
+                    for (int a = 0; a < 4; ++a)
+                        (*results.forces)[e].force[a] = {out.force[a][0][lane], out.force[a][1][lane],
+                                                         out.force[a][2][lane]};
+                if (results.stiffness)
+                    for (int k = 0; k < 10; ++k) (*results.stiffness)[e][k] = lane_of(out.stiffness[k], lane);
             }
-            if (!results.stiffness) continue;
-            if (results.definite)
-                make_definite(state.r, model == ElasticModel::neo_hookean ||
-                                           model == ElasticModel::st_venant_kirchhoff);
-            find_tangent(state, group.volume, tangent);
-            for (int lane = 0; lane < lanes; ++lane) store(tangent, lane, (*results.stiffness)[first + lane]);
         }
     });
 }
 
-Mat3 deformation_gradient(const Elements& elements, std::size_t element, const std::vector<Vec3>& position) {
-    return gradient_of(elements, elements.all[element], position);
+Mat3 deformation_gradient(const ElementBatch& batch, int lane, const std::vector<Vec3>& position) {
+    return lane_of(deformation(batch, gradients(batch), position), lane);
 }
 
 Mat3 nearest_rotation(const Mat3& f) {
@@ -374,13 +391,14 @@ Mat3 nearest_rotation(const Mat3& f) {
     return composed(d.u, d.v, {Lanes::Constant(1), Lanes::Constant(1), Lanes::Constant(1)});
 }
 
-Mat3 cauchy_stress(const Mat3& f, ElasticModel model, double mu, double lambda) {
-    if (model == ElasticModel::linear) {
-        const Mat3 strain = (f + f.transposed()) * 0.5 - Mat3::diagonal({1, 1, 1});
-        return strain * (2 * mu) + Mat3::diagonal({1, 1, 1}) * (lambda * strain.trace());
+Mat3 cauchy_stress(const Mat3& f, const ElasticMaterial& material) {
+    if (material.model == ElasticModel::linear) {
+        Mat3 strain = (f + f.transposed()) * 0.5 - Mat3::diagonal({1, 1, 1});
+        return strain * (2 * material.mu()) +
+               Mat3::diagonal({1, 1, 1}) * (material.lambda() * strain.trace());
     }
     const Decomposition d = decompose(in_lanes(f));
-    const Response r = respond(d.s, model, {Lanes::Constant(mu), Lanes::Constant(lambda)});
+    const Response r = respond(d.s, material);
     Vector principal;
     for (int k = 0; k < 3; ++k) {
         // P F^T / det F, bounded because the stress of a flat element is infinite.

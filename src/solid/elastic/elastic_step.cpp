@@ -28,7 +28,7 @@ struct Share {
 
     std::vector<Vec3> at;  // x + h v where the energy was last evaluated
     std::vector<double> energies;
-    std::vector<Mat3> element_stress;
+    std::vector<ElementForces> element_forces;
     std::vector<ElementStiffness> element_stiffness;
     std::vector<Vec3> forces;
     BlockMatrix matrix;
@@ -46,9 +46,7 @@ void prepare(Share& s, const ElasticBody& body, const ElasticProperties& propert
     s.force = outer_forces(body, properties, gravity);
     s.held = held_axes(body, properties, time);
     // The midpoint rule is implicit Euler to the middle of the step, extrapolated as far again. Doubling its
-    // energy makes a contact's impulse the same for both sides, whichever rule each uses. The
-    // generalized-alpha rule takes steps of implicit Euler here: without liquid it fails at contacts
-    // (docs/decisions/0016).
+    // energy makes a contact's impulse the same for both sides, whichever rule each uses.
     const bool midpoint = properties.integrator == ElasticIntegrator::midpoint;
     s.h = midpoint ? 0.5 * dt : dt;
     s.weight = dt / s.h;
@@ -92,7 +90,7 @@ void damp(Share& s, std::span<const Vec3> v) {
 
 double energy(Share& s, std::span<const Vec3> v) {
     place(s, v);
-    evaluate_elements(s.mesh->elements, s.mesh->material.model, s.at, {.energy = &s.energies});
+    evaluate_elements(s.mesh->batches, s.mesh->material, s.at, {.energy = &s.energies});
     damp(s, v);
     return sum_energy(s, v);
 }
@@ -100,12 +98,12 @@ double energy(Share& s, std::span<const Vec3> v) {
 // Minus the gradient of that energy, and its second derivative [Zarifi17 Eq. 3.55 times dt].
 void linearize_share(Share& s, std::span<const Vec3> v, std::span<Vec3> descent) {
     const ElasticMaterial& material = s.mesh->material;
-    evaluate_elements(s.mesh->elements, material.model, s.at,
+    evaluate_elements(s.mesh->batches, material, s.at,
                       {.energy = &s.energies,
-                       .stress = &s.element_stress,
+                       .forces = &s.element_forces,
                        .stiffness = &s.element_stiffness,
                        .definite = s.definite});
-    gather_forces(*s.mesh, s.element_stress, s.forces);
+    gather_forces(*s.mesh, s.element_forces, s.forces);
     gather_stiffness(*s.mesh, s.element_stiffness, s.matrix);
     const double rate = s.inertia * material.stiffness_damping;
     if (rate > 0) {
@@ -532,38 +530,31 @@ std::vector<Vec3> outer_forces(const ElasticBody& body, const ElasticProperties&
     return force;
 }
 
-void gather_forces(const ElasticMesh& mesh, const std::vector<Mat3>& stress, std::vector<Vec3>& sum) {
+void gather_forces(const ElasticMesh& mesh, const std::vector<ElementForces>& forces,
+                   std::vector<Vec3>& sum) {
     sum.resize(mesh.rest.nodes.size());
     parallel_for(std::ssize(sum), grain, [&](std::int64_t n) {
         Vec3 total;
-        for (std::int64_t k = mesh.node_begin[n]; k < mesh.node_begin[n + 1]; ++k) {
-            const ElasticMesh::Corner& corner = mesh.node_corner[k];
-            total -= stress[corner.element] * mesh.elements.gradient[corner.corner];
-        }
+        for (std::int64_t k = mesh.node_begin[n]; k < mesh.node_begin[n + 1]; ++k)
+            total += forces[mesh.node_source[k] / 4].force[mesh.node_source[k] % 4];
         sum[n] = total;
     });
 }
 
-void gather_stiffness(const ElasticMesh& mesh, const std::vector<ElementStiffness>& stiffness,
+void gather_stiffness(const ElasticMesh& mesh, const std::vector<ElementStiffness>& blocks,
                       BlockMatrix& sum) {
-    const Elements& elements = mesh.elements;
     parallel_for(sum.rows(), 64, [&](std::int64_t row) {
-        Mat3* const block = sum.value.data() + sum.row_begin[row];
-        std::fill(block, sum.value.data() + sum.row_begin[row + 1], Mat3{});
-        for (std::int64_t k = mesh.node_begin[row]; k < mesh.node_begin[row + 1]; ++k) {
-            const ElasticMesh::Corner& corner = mesh.node_corner[k];
-            const Elements::Element& element = elements.all[corner.element];
-            const ElementStiffness& c = stiffness[corner.element];
-            const Vec3 own = elements.gradient[corner.corner];
-            std::array<double, 27> half;  // the stress that answers to this corner, for each l, i and j
-            for (int q = 0; q < 27; ++q) half[q] = own.x * c[q] + own.y * c[27 + q] + own.z * c[54 + q];
-            for (int other = 0; other < element.count; ++other) {
-                const Vec3 g = elements.gradient[element.first + other];
-                std::array<double, 9> more;
-                for (int q = 0; q < 9; ++q) more[q] = g.x * half[q] + g.y * half[9 + q] + g.z * half[18 + q];
-                Mat3& to = block[mesh.slot[corner.slots + other]];
-                for (int i = 0; i < 3; ++i) to.row[i] += Vec3{more[3 * i], more[3 * i + 1], more[3 * i + 2]};
+        for (int k = sum.row_begin[row]; k < sum.row_begin[row + 1]; ++k) {
+            Mat3 total;
+            for (std::int64_t s = mesh.block_begin[k]; s < mesh.block_begin[k + 1]; ++s) {
+                const std::int64_t source = mesh.block_source[s];
+                const int a = int(source / 4 % 4), b = int(source % 4);
+                const ElementStiffness& element = blocks[source / 16];
+                // Below the diagonal the block is the transpose of the one above.
+                total =
+                    total + (a <= b ? element[pair_number(a, b)] : element[pair_number(b, a)].transposed());
             }
+            sum.value[k] = total;
         }
     });
 }

@@ -4,7 +4,7 @@
 // Paper box
 //   [Zarifi17] Zarifi, thesis, Waterloo 2017, Chapter 3 and Algorithm 2.
 //   Eq. 3.27-3.28  lumped mass             ElasticMesh::mass
-//   Eq. 3.30-3.34  deformation gradient    make_elements, deformation_gradient
+//   Eq. 3.30-3.34  deformation gradient    make_batches, deformation_gradient
 //   Eq. 3.35-3.45  element stiffness       evaluate_elements
 //   Eq. 3.50       Rayleigh damping        linearize_share, ElasticEquation
 //   Eq. 3.52-3.55  corotational system     linearize_share: (M + dt D + dt^2 K) v = M v* + dt (f - K x + b)
@@ -48,9 +48,7 @@ struct ElasticReport {
     std::vector<ElasticReceived> received{};  // of each body
 };
 
-// Steps without liquid. Keeps data between them that depends on the meshes alone, such as sparsity patterns
-// of factors. It knows implicit Euler and the midpoint rule; bodies with the generalized-alpha rule take
-// steps of implicit Euler.
+// Keeps data between steps that depends on the meshes alone, such as sparsity patterns of factors.
 class ElasticStepper {
   public:
     ElasticStepper();
@@ -96,9 +94,8 @@ void leave_out(std::span<const unsigned char> held, int row, int column, Mat3& b
 void leave_out(std::span<const unsigned char> held, int first, std::span<BlockRow> rows);
 // External forces on the nodes: gravity and loads [N].
 std::vector<Vec3> outer_forces(const ElasticBody& body, const ElasticProperties& properties, Vec3 gravity);
-// Sums over elements, in the elements' order: forces on the nodes, and the derivative of minus those.
-void gather_forces(const ElasticMesh& mesh, const std::vector<Mat3>& stress, std::vector<Vec3>& sum);
-void gather_stiffness(const ElasticMesh& mesh, const std::vector<ElementStiffness>& stiffness,
-                      BlockMatrix& sum);
+// Sums over elements, in the elements' order.
+void gather_forces(const ElasticMesh& mesh, const std::vector<ElementForces>& forces, std::vector<Vec3>& sum);
+void gather_stiffness(const ElasticMesh& mesh, const std::vector<ElementStiffness>& blocks, BlockMatrix& sum);
 
 }  // namespace flotsam
