@@ -93,6 +93,10 @@ Decomposition decompose(const Matrix& f) {
     const Vector across = cross(d.u[0], axis);
     d.u[1] = select(rest_length > 1e-12 * first_length, scaled(rest, 1 / (rest_length + 1e-300)),
                     scaled(across, 1 / dot(across, across).sqrt()));
+    // Of an element that is nearly a line, little more than rounding is left of `rest`, some of it along u_0.
+    const Lanes slip = dot(d.u[0], d.u[1]);
+    for (int k = 0; k < 3; ++k) d.u[1][k] -= slip * d.u[0][k];
+    d.u[1] = scaled(d.u[1], 1 / dot(d.u[1], d.u[1]).sqrt());
     d.u[2] = cross(d.u[0], d.u[1]);
     d.s = {dot(d.u[0], first), dot(d.u[1], second), dot(d.u[2], third)};
     return d;
