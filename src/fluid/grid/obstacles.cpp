@@ -111,17 +111,18 @@ int side_at(const Domain& domain, int axis, Int3 c) {
 }
 
 // Share of the low face of cell c that an obstacle takes from the liquid. Where solids overlap, as they may a
-// little where they touch, the face belongs to the first one.
+// little where they touch, the face belongs to the first one. Those with nodes come before all others and
+// keep what they cover: the known part of the pressure acts on their exact surface.
 double covered_share(const Obstacles& o, int number, const Domain& domain, int axis, Int3 c) {
     const int side = side_at(domain, axis, c);
     const auto cover = [&](const Obstacle& obstacle) {
         return side >= 0 && lies_on_film(obstacle, domain, side) ? 0 : obstacle.cut->face_cover(axis, c);
     };
     const double own = cover(o.list[number]);
-    if (own == 0) return 0;
+    if (own == 0 || o.list[number].nodes) return own;
     double left = 1;
     for (const int s : o.index.near(c))
-        if (s < number) left -= cover(o.list[s]);
+        if (s != number && (s < number || o.list[s].nodes)) left -= cover(o.list[s]);
     return std::clamp(left, 0.0, own);
 }
 
@@ -653,9 +654,10 @@ void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles,
             if (open == 0 || !in_slit(obstacles, domain, c, axis, n)) continue;
             const Obstacle& solid = obstacles.list[obstacles.nearest(c, domain.face_center(c, axis))];
             const Box box = solid.shape->bounds();
-            const double was = slits.velocity[axis][i],
-                         way = std::min(length(box.high - box.low), length(domain.size()));
-            u[axis][n] = was / (1 + 0.5 * dt * std::abs(was) / way) * std::min(1.0, slits.open[axis][i] / open);
+            const Vec3 size = min(box.high - box.low, domain.size());
+            const double was = slits.velocity[axis][i], way = 0.5 * std::max({size.x, size.y, size.z});
+            u[axis][n] =
+                was / (1 + 0.5 * dt * std::abs(was) / way) * std::min(1.0, slits.open[axis][i] / open);
         }
 }
 
@@ -675,6 +677,13 @@ Vec3 continued_velocity(const MacGrid& u, const Obstacle& obstacle, const Domain
     return obstacle.velocity(place) + slides - (dot(slides, normal) + mirrored / depth * crosses) * normal;
 }
 
+// Whether two solids are within a cell of a place. From the gap between them there is no slope to continue.
+bool beside_two(const Obstacles& obstacles, const Domain& domain, Int3 cell, Vec3 place) {
+    const std::span<const int> near = obstacles.index.near(cell);
+    return std::count_if(near.begin(), near.end(),
+                         [&](int s) { return obstacles.list[s].distance(place) < domain.h; }) > 1;
+}
+
 }  // namespace
 
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain, VelocityInSolids rule,
@@ -691,7 +700,9 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
             const Vec3 relative = sample_velocity(before, domain, place) - solid;
             const double leaving = dot(relative, normal);
             if (leaving > 0 && letting_go && ((*letting_go)(c) || (*letting_go)(c - unit(axis)))) return;
-            const double depth = rule == VelocityInSolids::linear ? -nearest.distance(place) : 0;
+            const bool continued =
+                rule == VelocityInSolids::linear && !beside_two(obstacles, domain, c, place);
+            const double depth = continued ? -nearest.distance(place) : 0;
             u[axis][n] = depth > 0 ? continued_velocity(before, nearest, domain, place, normal, depth)[axis]
                                    : u[axis][n] - leaving * normal[axis];
         });

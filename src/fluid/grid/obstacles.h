@@ -130,9 +130,9 @@ void forget_slits(std::array<Field<char>, 3>& known, const Obstacles& obstacles,
 SlitFlow flow_in_slits(const MacGrid& u, const std::array<Field<char>, 3>& known, const Obstacles& obstacles,
                        const Domain& domain);
 // Puts it back at the start of the next step. Where the slit has become wider the flux is kept, where it has
-// become narrower the velocity: neither adds energy. On a way as long as the solid the stream loses the energy
-// with which it leaves the slit, as a jet does (v^2 / 2 per mass): a film whose one end is dry would otherwise
-// be accelerated for ever.
+// become narrower the velocity: neither adds energy. On a way of half the solid's length the stream loses the
+// energy with which it leaves the slit, as a jet does (v^2 / 2 per mass): a film whose one end is dry would
+// otherwise be accelerated for ever.
 void resume_slits(MacGrid& u, const SlitFlow& slits, const Obstacles& obstacles, const Domain& domain,
                   double dt);
 

@@ -312,6 +312,13 @@ InterfaceLoads interface_loads(const PressureSystem& system, const std::vector<d
         // suction.
         if (p >= 0 || !at_surface) load.wetted_area += length(patch.area) * domain.h * domain.h;
     }
+    // On nodes the datum acts on their exact surface (node_interface). Clamped faces between two solids
+    // belong to one of them in one cell and may belong to the other in the next, so the two sums differ
+    // there.
+    for (const NodePatch& patch : obstacles.node_patches)
+        if (felt_unknown(system, patch) >= 0)
+            loads.solids[patch.obstacle].force +=
+                system.density * system.datum * domain.h * domain.h * (patch.exact - patch.area);
     return loads;
 }
 
