@@ -44,6 +44,10 @@ constexpr std::string_view late_entry =
     "late in the fall the boundary elements are off from the experiment by as much";
 constexpr std::string_view stiff =
     "linear tetrahedra are stiff in bending: 16 layers are 3.6 % off, 32 layers within the limit";
+constexpr std::string_view heavy =
+    "shear takes 2 %; and the plate's surface lies in cells that are a tenth open, with whose pressure up to "
+    "half "
+    "a cell more water swings along: 0.4 % by estimate, the rest is not explained";
 constexpr std::string_view gate =
     "after 0.08 s the real gate goes on where ours turns back: how stiff the rubber is when bent so far was "
     "not measured, and ours loses no energy of its own";
@@ -134,6 +138,7 @@ const std::vector<KnownFailure>& known_failures() {
         {"cylinder-entry", "experiment", "cut-cell", 32, "depth / D at t* = 1.131, off by", full, late_entry},
         {"cylinder-entry", "experiment", "cut-cell", 32, "worst depth, off by / D", full, late_entry},
         {"plate-column", "", "cut-cell", 16, "static deflection [m]", both, stiff},
+        {"plate-column", "", "cut-cell", 16, "wet frequency [Hz]", both, heavy},
         {"elastic-gate", "E = 12 MPa", "cut-cell", 6, "its time is off by [s], as a share of 1 s", full,
          gate},
         {"elastic-gate", "E = 12 MPa", "cut-cell", 6, "largest way along x [mm]", full, gate},
