@@ -680,8 +680,8 @@ Vec3 continued_velocity(const MacGrid& u, const Obstacle& obstacle, const Domain
 // Whether two solids are within a cell of a place. From the gap between them there is no slope to continue.
 bool beside_two(const Obstacles& obstacles, const Domain& domain, Int3 cell, Vec3 place) {
     const std::span<const int> near = obstacles.index.near(cell);
-    return std::count_if(near.begin(), near.end(),
-                         [&](int s) { return obstacles.list[s].distance(place) < domain.h; }) > 1;
+    const auto is_close = [&](int s) { return obstacles.list[s].distance(place) < domain.h; };
+    return near.size() > 1 && std::count_if(near.begin(), near.end(), is_close) > 1;
 }
 
 }  // namespace
