@@ -35,7 +35,8 @@ constexpr std::string_view draft_order =
     "what is left, less than 1 % of the height, does not depend on the cells; why is not known";
 constexpr std::string_view log_tilt =
     "a square log near the limits of its stability rocks, or lies a little off; why is not known";
-constexpr std::string_view heave_coarse = "8 cells along the radius are too few: 24 are within all limits";
+constexpr std::string_view heave_coarse =
+    "8 cells along the radius are too few: 24 were within all limits when they were last run";
 constexpr std::string_view heave_12 =
     "12 cells along the radius are too few for the second swing: 24 are within all limits";
 constexpr std::string_view heave_order =
@@ -65,6 +66,7 @@ const std::vector<KnownFailure>& known_failures() {
         {"spheric-2", "", "cut-cell", 50, "H2, RMS difference to 2 s [m]", both, h2},
         {"spheric-2", "", "cut-cell", 50, "arrival at H1 [s]", both, film},
         {"spheric-2", "", "cut-cell", 50, "arrival at H2 [s]", both, film},
+        {"spheric-2", "", "cut-cell", 50, "arrival at H3 [s]", both, behind},
         {"spheric-2", "", "cut-cell", 50, "impulse of P1, 0.4 to 0.6 s [Pa s]", both, p1},
         {"spheric-2", "", "cut-cell", 100, "H2, RMS difference to 2 s [m]", full, h2},
         {"spheric-2", "", "cut-cell", 100, "arrival at H1 [s]", full, film},
@@ -132,7 +134,7 @@ const std::vector<KnownFailure>& known_failures() {
         {"heave-cylinder", "extremum 1", "cut-cell", 8, "y/y0, off from -0.6409", quick, heave_coarse},
         {"heave-cylinder", "extremum 2", "cut-cell", 8, "y/y0, off from 0.3045", quick, heave_coarse},
         {"heave-cylinder", "extremum 2", "cut-cell", 12, "y/y0, off from 0.3045", full, heave_12},
-        {"heave-cylinder", "zero 2", "cut-cell", 8, "t sqrt(g/a)", quick, heave_coarse},
+        {"heave-cylinder", "zero 3", "cut-cell", 8, "t sqrt(g/a)", quick, heave_coarse},
         {"cylinder-entry", "experiment", "cut-cell", 16, "depth / D at t* = 1.131, off by", both, late_entry},
         {"cylinder-entry", "experiment", "cut-cell", 16, "worst depth, off by / D", both, late_entry},
         {"cylinder-entry", "experiment", "cut-cell", 32, "depth / D at t* = 1.131, off by", full, late_entry},
