@@ -52,7 +52,7 @@
 //   - Two dimensions are plane strain: nodes in front and behind move alike.
 //   - Liquid may separate from solids (Separation), an option; the thesis does not allow it.
 //   - Under bodies that lie flat on a side of the domain or on another solid there is a film of water, at least a
-//     hundredth of a cell thick (keep_films): nothing else would lift them. Its velocity is kept from step to step
+//     hundredth of a cell thick (film_cells): nothing else would lift them. Its velocity is kept from step to step
 //     (SlitFlow), as no particle fits in to carry it.
 //   - Inside solids the velocity that particles beside them read continues the liquid's linearly
 //     (docs/decisions/0017).
