@@ -91,8 +91,9 @@ position = [0.5, 0.7, 0.5]
     // Suction is what accelerates the water under it: of the order of the mass of half a ball of its width.
     const double suction = strongest_pull(false);
     CHECK(suction < -100);
-    // A cell lets go when the pressure at its centre is negative; the plate may be half a cell higher, and then
-    // still feels up to rho g h / 2 on the cell's area, 1.2 N. That is the case in one or two cells of 64.
+    // A cell lets go when the pressure at its centre is negative; the plate may be half a cell higher, and
+    // then still feels up to rho g h / 2 on the cell's area, 1.2 N. That is the case in one or two cells
+    // of 64.
     CHECK(strongest_pull(true) > 0.01 * suction);
 }
 

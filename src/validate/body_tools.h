@@ -14,8 +14,8 @@ inline constexpr double water = 1000;  // density [kg/m^3]
 // How thick the figures of 2D cases are made: thicker than the slab, which cuts them.
 inline double figure_depth(const Domain& domain) { return 3 * domain.h; }
 
-// A body of the relative density s with its centre at `place`; mirrors may cut it. Its contact piece is a crumb
-// at its centre: nothing here touches anything but water.
+// A body of the relative density s with its centre at `place`; mirrors may cut it. Its contact piece is a
+// crumb at its centre: nothing here touches anything but water.
 inline Solid body_in_water(const Domain& domain, SolidShape shape, Vec3 place, double s) {
     Solid solid;
     solid.motion = Motion::rigid;

@@ -31,8 +31,8 @@ double exact_draft(Floater floater, double s) {
 }
 
 // Draft over height, the mean of the last half of 8 s, of a body `n` cells high that is released a tenth of
-// its height too high in a tank 5 heights wide and 2 deep. The middle planes of body and tank are mirrors: half
-// of it in 2D, a quarter in 3D. The level is that of water more than a height away from the axis.
+// its height too high in a tank 5 heights wide and 2 deep. The middle planes of body and tank are mirrors:
+// half of it in 2D, a quarter in 3D. The level is that of water more than a height away from the axis.
 double measured_draft(const std::string& method, Floater floater, double s, int n) {
     constexpr double height = 0.5, level = 2 * height;
     const bool flat = floater == Floater::box;
@@ -46,8 +46,7 @@ double measured_draft(const std::string& method, Floater floater, double s, int 
                              : floater == Floater::cube ? solid_box({height, height, height})
                                                         : solid_sphere(0.5 * height, 0.25 * h);
     const double y = level + (0.5 - exact_draft(floater, s) + 0.1) * height;
-    scenario.solids.push_back(
-        body_in_water(domain, shape, {0, y, flat ? 0.5 * h : 0.0}, s));
+    scenario.solids.push_back(body_in_water(domain, shape, {0, y, flat ? 0.5 * h : 0.0}, s));
     scenario.solids[0].rigid.locked = only_heave;
     constexpr double duration = 8;
     double draft = 0, time = 0;
@@ -142,9 +141,9 @@ void validate_heave_cylinder(const ValidationRun& run) {
     static constexpr std::array zeros{2.060, 5.778, 9.002};
     static constexpr std::array<std::array<double, 2>, 3> extrema{
         {{3.720, -0.6409}, {7.225, 0.3045}, {10.595, -0.2136}}};
-    // Half of the tank: its middle plane is a mirror that cuts the cylinder. What the cylinder displaces lifts
-    // the level everywhere before any crest comes back from the tank's end: 40 a instead of 60 a move the
-    // last extremum by some 0.01.
+    // Half of the tank: its middle plane is a mirror that cuts the cylinder. What the cylinder displaces
+    // lifts the level everywhere before any crest comes back from the tank's end: 40 a instead of 60 a move
+    // the last extremum by some 0.01.
     constexpr double a = 1, depth = 8 * a, y0 = 0.1 * a, last = 11.2;
     constexpr int radii = 60;
     const double unit_time = std::sqrt(a / g);
