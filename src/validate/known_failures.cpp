@@ -131,7 +131,6 @@ const std::vector<KnownFailure>& known_failures() {
         {"heave-cylinder", "", "cut-cell", 12, "worst extremum, off by / y0", full, heave_12},
         {"heave-cylinder", "", "cut-cell", 24, "order of worst zero", full, heave_order},
         {"heave-cylinder", "", "cut-cell", 24, "order of worst extremum", full, heave_order},
-        {"heave-cylinder", "extremum 1", "cut-cell", 8, "y/y0, off from -0.6409", quick, heave_coarse},
         {"heave-cylinder", "extremum 2", "cut-cell", 8, "y/y0, off from 0.3045", quick, heave_coarse},
         {"heave-cylinder", "extremum 2", "cut-cell", 12, "y/y0, off from 0.3045", full, heave_12},
         {"heave-cylinder", "zero 3", "cut-cell", 8, "t sqrt(g/a)", quick, heave_coarse},
