@@ -464,3 +464,40 @@ TEST_CASE("a side wall that water stands against pushes back with the triangle o
         CHECK(std::abs(pushed / (0.5 * 9810 * level * level) - 1) < 1e-5);
     }
 }
+
+TEST_CASE(
+    "liquid rubs on a solid in a layer of the depth that is given, wherever the solid lies in the cells") {
+    for (const int n : {8, 16, 32})
+        for (const double depth : {0.03, 0.15, 0.4})
+            for (const double top : {0.25, 0.2731, 0.301}) {
+                CAPTURE(n);
+                CAPTURE(depth);
+                CAPTURE(top);
+                Domain slab;
+                slab.cells = {n, n, 1};
+                slab.h = 1.0 / n;
+                const auto tiling = whole_tiling(slab.cells);
+                // A block that goes right through the slab.
+                SolidShape block = solid_rectangle(3, top, 3 * slab.h);
+                const Pose pose{{0.5, 0.5 * top, 0.5 * slab.h}, {}};
+                TriangleMesh mesh = block.mesh;
+                for (Vec3& v : mesh.vertices) v = pose.to_world(v);
+                Obstacle obstacle{block.distance, pose, pose, 0.25, {}, nullptr};
+                obstacle.cut = std::make_shared<CutSolid>(cut_solid(mesh, slab.cells, slab.h));
+                const Rubbing rubbing{1000, 1.0 / 24, depth};
+                const Obstacles obstacles = place_obstacles({obstacle}, slab, tiling, rubbing.reach(slab.h));
+                Field<double> phi(tiling, -1);
+                MacGrid u;
+                for (auto& component : u) component = Field<double>(tiling, 0);
+                u[0].fill(1);
+                std::vector<SolidImpulse> impulse(1);
+                const double expected = 1000 * depth * 0.75 * slab.h * (n + 1) / n;
+                // A face that is less than a hundredth open counts as closed.
+                const auto drag = obstacle_drag(u, phi, obstacles, 0, {}, slab, rubbing);
+                REQUIRE(drag);
+                CHECK(drag->impulse[0] == near(expected).relative(1e-9));
+                const Vec3 on_liquid = apply_obstacle_friction(u, phi, obstacles, slab, rubbing, impulse);
+                CHECK(impulse[0].linear.x == near(expected).relative(1e-9));
+                CHECK(on_liquid.x == near(-expected).relative(1e-9));
+            }
+}

@@ -14,6 +14,7 @@
 #include "fluid/grid/surface.h"
 #include "fluid/grid/transfer.h"
 #include "near.h"
+#include "validate/case_tools.h"
 #include "worlds.h"
 
 using namespace flotsam;
@@ -286,15 +287,31 @@ TEST_CASE("friction slows the liquid at a wall alone, by the same amount whateve
     Field<double> phi(tiling, 1);
     phi.fill(-1);
     MacGrid once = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 0, 0}; }), thrice = once;
-    const Vec3 impulse = apply_wall_friction(once, phi, no_obstacles, s.domain, 1000, 1.0 / 24);
-    for (int i = 0; i < 3; ++i) apply_wall_friction(thrice, phi, no_obstacles, s.domain, 1000, 1.0 / 72);
+    const Vec3 impulse = apply_wall_friction(once, phi, no_obstacles, s.domain, {1000, 1.0 / 24});
+    for (int i = 0; i < 3; ++i) apply_wall_friction(thrice, phi, no_obstacles, s.domain, {1000, 1.0 / 72});
     CHECK(once[0](4, 0, 4) == near(0.25).relative(1e-12));
     CHECK(thrice[0](4, 0, 4) == near(0.25).relative(1e-12));
     CHECK(once[0](4, 1, 4) == 1);
     CHECK(impulse.x < 0);
     s.domain.walls[y_low].slip = 0;
-    apply_wall_friction(once, phi, no_obstacles, s.domain, 1000, 1e-4);
+    apply_wall_friction(once, phi, no_obstacles, s.domain, {1000, 1e-4});
     CHECK(once[0](4, 0, 4) == 0);
+}
+
+TEST_CASE("the layer that rubs on a wall may be given: then friction does not depend on the cells") {
+    for (const int n : {8, 16, 32})
+        for (const double depth : {0.02, 0.1, 0.25}) {
+            CAPTURE(n);
+            CAPTURE(depth);
+            Scenario s = test::tank({n, n, n}, 1.0);
+            s.domain.walls[y_low].slip = s.domain.walls[y_high].slip = 0.25;
+            const auto tiling = whole_tiling(s.domain.cells);
+            Field<double> phi(tiling, -1);
+            MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 0, 0}; });
+            const Vec3 impulse = apply_wall_friction(u, phi, no_obstacles, s.domain, {1000, 1.0 / 24, depth});
+            // Along x there is a face more than there are cells.
+            CHECK(impulse.x == near(-1000 * 2 * depth * 0.75 * (n + 1) / n).relative(1e-9));
+        }
 }
 
 TEST_CASE("markers: many at a time go where one at a time goes, in any order and anywhere") {
@@ -410,7 +427,7 @@ TEST_CASE("every side's friction acts in the cells beside it, and the audit is t
         Field<double> phi(tiling, 1);
         for_each_cell(*tiling, s.domain.cells, [&](Int3, std::int64_t n) { phi[n] = -1; });
         MacGrid u = velocity_field(s.domain, tiling, [](Vec3) { return Vec3{1, 1, 1}; });
-        const Vec3 impulse = apply_wall_friction(u, phi, no_obstacles, s.domain, 1000, 1.0 / 24);
+        const Vec3 impulse = apply_wall_friction(u, phi, no_obstacles, s.domain, {1000, 1.0 / 24});
         const int normal = side / 2, along = (normal + 1) % 3;
         Int3 beside{4, 4, 4}, further{4, 4, 4};
         beside[normal] = side % 2 ? 7 : 0;

@@ -753,6 +753,18 @@ TEST_CASE("the estimate foresees steps, whatever limits them, and counts liquid 
                    1) < 0.02);
 }
 
+TEST_CASE("the depth of the layer that rubs is a length, and for liquid on a grid") {
+    const auto text = [](const std::string& method, const std::string& depth) {
+        return "[scene]\nduration = 1\nmethod = \"" + method +
+               "\"\n[domain]\nsize = [1, 1, 1]\nresolution = 16\n[liquid]\nslip_depth = " + depth +
+               "\n[[liquid.fill]]\nlevel = 0.5\n";
+    };
+    CHECK(parse(text("cut-cell", "0.02")).scenario.liquid.slip_depth == 0.02);
+    CHECK(parse(text("marker-springs", "0.02")).scenario.liquid.slip_depth == 0.02);
+    check_contains(error_of(text("cut-cell", "0")), "'slip_depth' is 0");
+    check_contains(error_of(text("direct-forcing", "0.02")), "only the particles at a surface rub on it");
+}
+
 TEST_CASE("scenes of Becker 2009 have the particles that Table 1 gives") {
     const std::string folder = source_folder() + "/scenes/becker-2009/";
     for (const auto& [name, particles] : {std::pair{"asteroid", 850e3},

@@ -308,17 +308,18 @@ MacGrid velocity_on_faces(const LiquidState& old, const LiquidState& liquid, con
 void apply_forces(std::vector<RigidBody>& bodies, MacGrid& u, const Field<double>& phi, Obstacles& obstacles,
                   const StepContext& ctx, SolidStep& solids, StepLedger& ledger) {
     const Domain& domain = ctx.scenario.domain;
-    const double density = ctx.scenario.liquid.density, dt = ctx.dt;
-    ledger.friction = apply_wall_friction(u, phi, obstacles, domain, density, dt);
+    const double dt = ctx.dt;
+    const Rubbing rubbing = rubbing_of(ctx.scenario, dt);
+    ledger.friction = apply_wall_friction(u, phi, obstacles, domain, rubbing);
     for (const RigidBody& body : bodies)
         obstacles.list[body.solid].motion = seen_from_pose(body, twist_of(body));
     // Friction is implicit in the bodies' motion: otherwise the liquid layer around a light ball would spin
     // it from side to side, ever faster.
     for (const RigidBody& body : bodies)
-        if (const auto drag = obstacle_drag(u, phi, obstacles, body.solid, body.center, domain, density, dt))
+        if (const auto drag = obstacle_drag(u, phi, obstacles, body.solid, body.center, domain, rubbing))
             obstacles.list[body.solid].motion = seen_from_pose(body, after_drag(body, *drag));
     solids.friction.resize(ctx.scenario.solids.size());
-    ledger.friction += apply_obstacle_friction(u, phi, obstacles, domain, density, dt, solids.friction);
+    ledger.friction += apply_obstacle_friction(u, phi, obstacles, domain, rubbing, solids.friction);
     for (std::size_t b = 0; b < bodies.size(); ++b) {
         RigidBody& body = bodies[b];
         const SolidImpulse& rubbed = solids.friction[body.solid];
@@ -433,7 +434,8 @@ StepReport CutCell::step(const World& now, World& next, const StepContext& ctx) 
     stage_done("advect");
 
     // Where do the solids cut the grid now?                                           [Section 4.4.1]
-    Obstacles obstacles = place_obstacles(std::move(around), domain, liquid.tiling);
+    Obstacles obstacles =
+        place_obstacles(std::move(around), domain, liquid.tiling, rubbing_of(scenario, dt).reach(domain.h));
     liquid.open_volume = obstacles.open_volume;
     stage_done("cut");
 

@@ -25,6 +25,11 @@ double crowding_time(const Scenario& scenario, double dt);
 
 bool all_finite(const MacGrid& u);
 
+// How the liquid rubs on walls and solids in a step.
+inline Rubbing rubbing_of(const Scenario& scenario, double dt) {
+    return {scenario.liquid.density, dt, scenario.liquid.slip_depth};
+}
+
 // Whether every particle lies in a tile that exists. A step far beyond the CFL number may carry some further;
 // then the surface is left as the solve saw it.
 bool within_tiles(const LiquidState& liquid, const Domain& domain);

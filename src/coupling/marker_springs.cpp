@@ -188,11 +188,11 @@ void push_nodes(World& world, const Repulsion& repulsion, double dt) {
 
 // Applies the friction of walls and fixed solids. Returns the impulse on the liquid [kg m/s]; `on_solids`
 // gets those on the solids.
-Vec3 rub(MacGrid& u, const PressureSystem& system, const Obstacles& obstacles, double dt,
+Vec3 rub(MacGrid& u, const PressureSystem& system, const Obstacles& obstacles, const Rubbing& rubbing,
          std::vector<SolidImpulse>& on_solids) {
     const Domain& domain = *system.domain;
-    Vec3 received = apply_wall_friction(u, system.phi, *system.obstacles, domain, system.density, dt);
-    received += apply_obstacle_friction(u, system.phi, obstacles, domain, system.density, dt, on_solids);
+    Vec3 received = apply_wall_friction(u, system.phi, *system.obstacles, domain, rubbing);
+    received += apply_obstacle_friction(u, system.phi, obstacles, domain, rubbing, on_solids);
     return received;
 }
 
@@ -415,7 +415,8 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     const int margin = velocity_margin(largest_speed(old, domain), dt, domain.h);
     liquid.tiling = tiling_around(liquid.particles, domain, margin + 2);
     const CellRanges cells = sort_into_cells(liquid.particles, domain, *liquid.tiling);
-    const Obstacles obstacles = place_obstacles(fixed, domain, liquid.tiling);
+    const Rubbing rubbing = rubbing_of(scenario, dt);
+    const Obstacles obstacles = place_obstacles(fixed, domain, liquid.tiling, rubbing.reach(domain.h));
     liquid.open_volume = obstacles.open_volume;
     stage_done("advect");
 
@@ -446,7 +447,7 @@ StepReport MarkerSprings::step(const World& now, World& next, const StepContext&
     diffuse_velocity(liquid.velocity, system.phi, obstacles, domain, settings.viscosity / settings.density,
                      dt);
     std::vector<SolidImpulse> rubbed(fixed.size());
-    ledger.friction = rub(liquid.velocity, system, obstacles, dt, rubbed);
+    ledger.friction = rub(liquid.velocity, system, obstacles, rubbing, rubbed);
     stage_done("viscosity");
 
     // -grad p / rho and gravity, such that div u = 0.                                  [Eq. 1, 2; 2.1]

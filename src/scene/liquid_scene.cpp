@@ -236,6 +236,16 @@ std::vector<TableRule> liquid_tables() {
            .fallback = "false",
            .meaning = "whether liquid may let go of solids and walls: they push it, but do not pull at it. "
                       "Takes several solves a step where it does. Not every method admits it"},
+          {.name = "slip_depth",
+           .types = a_number,
+           .unit = "m",
+           .meaning =
+               "thickness of the layer of liquid that rubs along walls and solids whose `slip` is below 1. "
+               "Given, friction does not depend on the cells; otherwise only the cells at the surface rub, "
+               "so "
+               "that it slides ever more freely the finer they are. Only for liquid on a grid",
+           .low = 0,
+           .above_low = true},
           {.name = "reseed",
            .types = a_boolean,
            .fallback = "true",
@@ -391,6 +401,7 @@ LiquidSettings read_liquid(SceneReader& reader) {
     liquid.faces_by_distance = table.at("cut_faces").text == "distance";
     liquid.spheres = table.at("surface").text == "spheres";
     liquid.separation = table.at("separation").boolean;
+    liquid.slip_depth = table.number_or("slip_depth", 0);
     liquid.reseed = table.at("reseed").boolean;
     liquid.seed = static_cast<std::uint64_t>(table.at("seed").integer);
     for (const TomlNode& entry : table.entries("fill")) {

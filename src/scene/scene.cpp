@@ -229,6 +229,11 @@ void check_method(SceneReader& reader, const Scenario& scenario) {
     if (scenario.liquid.viscosity > 0 && !capabilities.viscosity)
         reader.mistakes.add(liquid.at("viscosity").place,
                             fmt::format("the method {} knows no viscosity", node.text), advice);
+    if (scenario.liquid.slip_depth > 0 && capabilities.compressible)
+        reader.mistakes.add(
+            liquid.at("slip_depth").place,
+            fmt::format("with the method {} only the particles at a surface rub on it", node.text),
+            "remove 'slip_depth'");
     if (scenario.liquid.separation && !capabilities.separation)
         reader.mistakes.add(liquid.at("separation").place,
                             fmt::format("with the method {} liquid does not let go of solids", node.text),

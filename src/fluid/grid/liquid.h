@@ -46,6 +46,7 @@ struct LiquidSettings {
     bool faces_by_distance = false;  // cut faces from the distance as in [Zarifi17 Fig. 5.2], not exact
     bool spheres = false;            // the surface is a union of spheres around the particles [Zarifi17 4.5]
     bool separation = false;         // it may separate from solids and walls
+    double slip_depth = 0;           // of the layer that rubs where slip is below 1; 0: a cell [m]
     bool reseed = true;              // keep the number of particles per cell near its rest value
     std::uint64_t seed = 1;          // of the particles' jitter
     std::vector<Fill> fills;

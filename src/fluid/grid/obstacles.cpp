@@ -570,7 +570,7 @@ std::vector<CellBox> film_cells(const std::vector<Obstacle>& list, const Domain&
 }
 
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
-                          const std::shared_ptr<const Tiling>& tiling) {
+                          const std::shared_ptr<const Tiling>& tiling, double reach) {
     Obstacles o;
     o.list = std::move(list);
     if (!o.any()) return o;
@@ -582,7 +582,7 @@ Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
     for (const Obstacle& obstacle : o.list)
         boxes.push_back(
             {Vec3(obstacle.cut->low) * domain.h, Vec3(obstacle.cut->low + obstacle.cut->size) * domain.h});
-    o.index = BoxIndex(boxes, domain, 2 * domain.h);
+    o.index = BoxIndex(boxes, domain, std::max(reach, 2 * domain.h));
 
     cover_cells(o, domain);
     keep_sides_apart(o, domain);
@@ -708,47 +708,55 @@ void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& do
         });
 }
 
+double Rubbing::lost_share(double slip) const { return 1 - std::pow(slip, 24 * dt); }
+
+double Rubbing::share_of_cell(double distance, double h) const {
+    if (depth == 0) return distance <= 0.5 * h ? 1 : 0;
+    // Where the open part of the cell begins and ends, in cells from the surface.
+    const double begin = std::max(0.0, distance / h - 0.5), end = distance / h + 0.5;
+    if (end <= begin) return 1;
+    return (std::clamp(depth / h, begin, end) - begin) / (end - begin);
+}
+
 namespace {
 
 bool rubs(const Obstacle& obstacle) { return obstacle.slip < 1; }
 
-// The faces of a tile where liquid rubs on an obstacle: visit(axis, n, place, normal), n the face's index.
+// The faces of a tile where liquid rubs on an obstacle: visit(axis, n, place, normal, share), n the face's
+// index, `share` the part of its cell that rubs.
 template <class Visit>
 void for_each_rubbed_face(const Obstacle& obstacle, const Obstacles& obstacles, const Field<double>& phi,
-                          const Tiling& tiling, std::int64_t slot, const Domain& domain, const Visit& visit) {
+                          const Tiling& tiling, std::int64_t slot, const Domain& domain,
+                          const Rubbing& rubbing, const Visit& visit) {
     for (int axis = 0; axis < 3; ++axis)
         for_each_cell_of_tile(tiling, slot, domain.cells + unit(axis), [&](Int3 c, std::int64_t n) {
             if (obstacles.open_face[axis][n] == 0 || (phi(c) >= 0 && phi(c - unit(axis)) >= 0)) return;
             const Vec3 place = domain.face_center(c, axis);
-            if (obstacle.distance(place) > 0.5 * domain.h) return;
-            visit(axis, n, place, obstacle.normal(place, 0.1 * domain.h));
+            const double share = rubbing.share_of_cell(obstacle.distance(place), domain.h);
+            if (share > 0) visit(axis, n, place, obstacle.normal(place, 0.1 * domain.h), share);
         });
 }
-
-// Share of its tangential velocity that liquid loses at an obstacle in a step.
-double lost_share(const Obstacle& obstacle, double dt) { return 1 - std::pow(obstacle.slip, 24 * dt); }
 
 }  // namespace
 
 std::optional<Drag> obstacle_drag(const MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
-                                  int number, Vec3 center, const Domain& domain, double density, double dt) {
+                                  int number, Vec3 center, const Domain& domain, const Rubbing& rubbing) {
     const Obstacle& obstacle = obstacles.list[number];
     if (!rubs(obstacle)) return {};
     const Tiling& tiling = u[0].tiling();
-    const double mass = density * domain.cell_volume() * lost_share(obstacle, dt);
+    const double mass = rubbing.density * domain.cell_volume() * rubbing.lost_share(obstacle.slip);
     std::vector<Drag> parts(tiling.tile_count());
     for_each_tile(tiling, 1, [&](std::int64_t slot) {
-        if (!obstacles.touches[slot]) return;
         const std::span<const int> near = obstacles.index.near(tiling.first_cell(slot));
         if (std::find(near.begin(), near.end(), number) == near.end()) return;
         Drag& part = parts[slot];
         for_each_rubbed_face(
-            obstacle, obstacles, phi, tiling, slot, domain,
-            [&](int axis, std::int64_t n, Vec3 place, Vec3 normal) {
+            obstacle, obstacles, phi, tiling, slot, domain, rubbing,
+            [&](int axis, std::int64_t n, Vec3 place, Vec3 normal, double share) {
                 const Vec3 along(unit(axis)), arm = place - center;
                 const Vec3 slides = along - normal[axis] * normal;  // row `axis` of the tangential projection
                 const Vec3 slide = sample_velocity(u, domain, place) - obstacle.velocity(place);
-                const double weight = mass * obstacles.open_face[axis][n];
+                const double weight = mass * share * obstacles.open_face[axis][n];
                 const Vec3 turn = cross(arm, along), sensed = cross(arm, slides);
                 const double given[6] = {along.x, along.y, along.z, turn.x, turn.y, turn.z};
                 const double felt[6] = {slides.x, slides.y, slides.z, sensed.x, sensed.y, sensed.z};
@@ -768,28 +776,27 @@ std::optional<Drag> obstacle_drag(const MacGrid& u, const Field<double>& phi, co
 }
 
 Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
-                             const Domain& domain, double density, double dt,
+                             const Domain& domain, const Rubbing& rubbing,
                              std::vector<SolidImpulse>& impulse) {
-    const double mass = density * domain.cell_volume();
+    const double mass = rubbing.density * domain.cell_volume();
     if (std::none_of(obstacles.list.begin(), obstacles.list.end(), rubs)) return {};
     // Impulses on the obstacles near each tile, summed in the order of the tiles.
     const Tiling& tiling = u[0].tiling();
     std::vector<std::vector<SolidImpulse>> received(tiling.tile_count());
     const MacGrid before = u;
     for_each_tile(tiling, 1, [&](std::int64_t slot) {
-        if (!obstacles.touches[slot]) return;
         const std::span<const int> near = obstacles.index.near(tiling.first_cell(slot));
         received[slot].resize(near.size());
         for (std::size_t i = 0; i < near.size(); ++i) {
             const Obstacle& obstacle = obstacles.list[near[i]];
             if (!rubs(obstacle)) continue;
-            const double lost = lost_share(obstacle, dt);
+            const double lost = rubbing.lost_share(obstacle.slip);
             for_each_rubbed_face(
-                obstacle, obstacles, phi, tiling, slot, domain,
-                [&](int axis, std::int64_t n, Vec3 place, Vec3 normal) {
+                obstacle, obstacles, phi, tiling, slot, domain, rubbing,
+                [&](int axis, std::int64_t n, Vec3 place, Vec3 normal, double share) {
                     Vec3 slide = sample_velocity(before, domain, place) - obstacle.velocity(place);
                     slide -= dot(slide, normal) * normal;
-                    const double dv = -lost * slide[axis];
+                    const double dv = -lost * share * slide[axis];
                     u[axis][n] += dv;
                     const Vec3 taken = Vec3(unit(axis)) * (-mass * dv * obstacles.open_face[axis][n]);
                     received[slot][i].linear += taken;

@@ -2,6 +2,7 @@
 // moving surfaces, and their motion for particles that would collide with them.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -100,7 +101,7 @@ struct Obstacles {
     Field<char> split;          // cells that a solid thinner than a cell divides; each stands for one side
     std::vector<char> touches;  // per tile: a solid reaches it or a face beside it
 
-    BoxIndex index;  // obstacles within two cells of a tile
+    BoxIndex index;  // obstacles near a tile
 
     bool any() const { return !list.empty(); }
     // The obstacle nearest to p, a point in `cell`; an obstacle must touch the cell or lie beside it.
@@ -113,9 +114,10 @@ inline const Obstacles no_obstacles;
 // them, so the tiling must be told.
 std::vector<CellBox> film_cells(const std::vector<Obstacle>& list, const Domain& domain);
 
-// Cuts the obstacles into the cells of a tiling. With no obstacles every field stays empty.
+// Cuts the obstacles into the cells of a tiling. With no obstacles every field stays empty. Those within
+// `reach` are near a cell, and in any case those within two cells [m].
 Obstacles place_obstacles(std::vector<Obstacle> list, const Domain& domain,
-                          const std::shared_ptr<const Tiling>& tiling);
+                          const std::shared_ptr<const Tiling>& tiling, double reach = 0);
 
 // Unmarks closed faces and faces in slits between solids: those less than a fifth open whose neighbours on
 // both sides are no more open than that. Beside a single solid one neighbour is wide open. The narrow stream
@@ -147,6 +149,21 @@ enum class VelocityInSolids {
 void constrain_velocity(MacGrid& u, const Obstacles& obstacles, const Domain& domain, VelocityInSolids rule,
                         const Field<char>* letting_go = nullptr);
 
+// How liquid rubs on what has a slip below 1, in a step.
+struct Rubbing {
+    double density, dt;
+    // Thickness of the layer of liquid that rubs; 0 for the cells whose centres are within half a cell of the
+    // surface. Given, friction does not depend on the cells: where they are coarser, a cell rubs in part [m].
+    double depth = 0;
+
+    // Share of its velocity along the surface that the layer loses.
+    double lost_share(double slip) const;
+    // Share of the open part of a cell, with its centre at this distance from the surface, that is in the
+    // layer.
+    double share_of_cell(double distance, double h) const;
+    double reach(double h) const { return std::max(depth, h) + h; }  // beyond it nothing rubs
+};
+
 // An impulse on a solid.
 struct SolidImpulse {
     Vec3 linear;   // [kg m/s]
@@ -162,12 +179,12 @@ struct Drag {
 // For obstacle `number` of the list; none where its slip is 1. `u` is the same as for
 // apply_obstacle_friction.
 std::optional<Drag> obstacle_drag(const MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
-                                  int number, Vec3 center, const Domain& domain, double density, double dt);
+                                  int number, Vec3 center, const Domain& domain, const Rubbing& rubbing);
 
 // Slows the liquid along obstacles whose slip is below 1, as apply_wall_friction does along walls. Adds each
 // obstacle's impulse to `impulse`; returns the impulse on the liquid [kg m/s].
 Vec3 apply_obstacle_friction(MacGrid& u, const Field<double>& phi, const Obstacles& obstacles,
-                             const Domain& domain, double density, double dt,
+                             const Domain& domain, const Rubbing& rubbing,
                              std::vector<SolidImpulse>& impulse);
 
 }  // namespace flotsam
