@@ -254,17 +254,17 @@ TEST_CASE("a box feels its lift where no particle is near its underside or its s
         double under_water;  // height of its part under water
     };
     // On the floor, its middle 20 cells from the nearest particle; beside a wall, reaching out of the water.
-    for (const auto& [edges, center, under_water] :
+    for (const Case& c :
          {Case{{0.8, 0.3, 0}, {0.503, 0.15, 0.01}, 0.3}, Case{{0.32, 0.7, 0}, {0, 0.63, 0.01}, 0.32}}) {
-        CAPTURE(edges.x);
+        CAPTURE(c.edges.x);
         Scenario s = test::tank({50, 60, 1}, 0.6);
-        s.solids.push_back(box(s.domain, edges, center, 500));
+        s.solids.push_back(box(s.domain, c.edges, c.center, 500));
         s.solids[0].rigid.release = 1e3;
-        const double width = std::min(edges.x, center.x + 0.5 * edges.x);
+        const double width = std::min(c.edges.x, c.center.x + 0.5 * c.edges.x);
         double mean = 0;
         int steps = 0;
         run(s, 0.4, [&](const World& world) {
-            mean += world.loads[0].force.y / (water * g * width * under_water * s.domain.h);
+            mean += world.loads[0].force.y / (water * g * width * c.under_water * s.domain.h);
             ++steps;
         });
         CHECK(mean / steps == near(1).absolute(0.03));
