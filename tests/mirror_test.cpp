@@ -134,6 +134,7 @@ TEST_CASE("mirror: elastic bodies bounce off their image without friction, too")
     };
     const Vec3 mirrored = slid("mirror"), rubbed = slid("closed");
     CHECK(mirrored.x > -0.5);
+    CHECK(std::abs(mirrored.z) < 1e-9);
     CHECK(mirrored.y == near(1).relative(1e-6));
     CHECK(rubbed.x > -0.5);
     CHECK(rubbed.y < 0.9);

@@ -373,7 +373,7 @@ void read_elastic(SceneReader& reader, const TomlNode& entry, Solid& solid) {
     elastic.mesh = std::make_shared<ElasticMesh>(
         make_elastic_mesh(std::move(tets), read_material(entry), own ? solid.shape.mesh : TriangleMesh{}));
     solid.shape.mesh = elastic.mesh->skin;  // the one that deforms
-    if (const TomlNode* velocity = entry.find("velocity")) elastic.velocity = three_numbers(*velocity);
+    if (const TomlNode* velocity = entry.find("velocity")) elastic.velocity = reader.velocity(*velocity);
     if (const TomlNode* spin = entry.find("spin")) elastic.spin = three_numbers(*spin);
     if (const TomlNode* squeeze = find_in(entry, "squeeze")) elastic.squeeze = three_numbers(*squeeze);
     if (const TomlNode* rule = find_in(entry, "integrator"); rule && rule->text == "midpoint")

@@ -29,7 +29,8 @@ Vec3 read_vector(const TomlNode& list, bool flat, Mistakes& mistakes) {
 }
 
 Vec3 three_numbers(const TomlNode& list) {
-    return {list.items[0].number, list.items[1].number, list.items[2].number};
+    // In 2D lists may have two.
+    return {list.items[0].number, list.items[1].number, list.items.size() > 2 ? list.items[2].number : 0};
 }
 
 void SceneReader::warn(Place place, const std::string& message) {
