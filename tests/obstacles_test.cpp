@@ -492,7 +492,6 @@ TEST_CASE(
                 u[0].fill(1);
                 std::vector<SolidImpulse> impulse(1);
                 const double expected = 1000 * depth * 0.75 * slab.h * (n + 1) / n;
-                // A face that is less than a hundredth open counts as closed.
                 const auto drag = obstacle_drag(u, phi, obstacles, 0, {}, slab, rubbing);
                 REQUIRE(drag);
                 CHECK(drag->impulse[0] == near(expected).relative(1e-9));

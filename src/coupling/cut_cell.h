@@ -63,7 +63,8 @@
 //   - Particles ignore the velocity of faces in slits, less than a fifth of which is open (forget_slits):
 //     it is that of a film.
 //   - A particle trapped under a body that lands flat goes to the nearest free place (Confines).
-//   - slip < 1 and its drag on bodies are ours (obstacle_drag); the thesis has free slip only.
+//   - slip < 1 and its drag on bodies are ours (obstacle_drag), in the cells at a surface or in a layer of
+//     [liquid] slip_depth; the thesis has free slip only.
 // clang-format on
 #pragma once
 
